@@ -29,7 +29,7 @@ _NAMES = {  # the first that fits counts
     r"--tail": "z.tail",
     r"--mechanism (?P<value>zealous|auto)": 'mechanism="{value}"',
     r"--guarantee indistinguishable": "z.Indistinguishability",
-    r"--(?P<name>unit) (?P<value>user|user-day|session)": '{name}="{value}"',
+    r"--(?P<name>unit) (?P<value>user-day|user|session|query|keyword)": '{name}="{value}"',
     r"--(?P<name>neighbors) (?P<value>replace|add-remove)": '{name}="{value}"',
     r"--(?P<name>select) (?P<value>random|first|frequent)": '{name}="{value}"',
     r"--(?P<name>accept-delta|flag-pii)": "{name}=True",

@@ -137,6 +137,23 @@ def test_a_release_for_less_than_a_user_needs_its_own_ledger(ledger: Ledger) -> 
         days.reserve("three", charge(unit="session"))
 
 
+def test_a_ledger_of_users_does_not_become_one_of_queries(ledger: Ledger) -> None:
+    ledger.reserve("one", charge())
+    with pytest.raises(Refused, match="has counted what one user loses"):
+        ledger.reserve("two", charge(unit="query"))
+    assert counted_unit(ledger) == "user"
+    asked = Ledger.open(ledger.path.with_name("asked.sqlite"), create=True)
+    asked.reserve("one", charge(2, unit="query"))
+    asked.reserve("two", charge(1, neighbors="add-remove"))  # a part of her history changes
+    assert (counted_unit(asked), asked.accounts().all.epsilon) == ("query", 4)
+    for unit in ("keyword", "session"):
+        with pytest.raises(Refused, match="one query loses"):
+            asked.reserve("three", charge(unit=unit))
+    words = Ledger.open(ledger.path.with_name("words.sqlite"), create=True, unit="keyword")
+    words.reserve("one", charge())
+    words.reserve("two", charge(unit="keyword"))
+
+
 def test_add_remove_counts_double_where_replace_is_measured(ledger: Ledger) -> None:
     ledger.reserve("one", charge(1))
     ledger.reserve("two", charge(1, neighbors="add-remove"))

@@ -23,6 +23,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
+from zealous.items import Kind
 from zealous.logs.log import Cleaning
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
@@ -62,11 +63,19 @@ def write(path: Path, found: list[Row], *, session: bool) -> Path:
     return path
 
 
-def counted(engine: DuckDB, path: Path, unit: Unit, bound: int = 99, **how: Any) -> dict[str, int]:
+def counted(
+    engine: DuckDB,
+    path: Path,
+    unit: Unit,
+    bound: int = 99,
+    kind: Kind = z.queries(1),  # noqa: B008
+    **how: Any,
+) -> dict[str, int]:
     log = z.read_log(path, cleaning=Cleaning(**how))
     source = open_log(log, engine, unit=unit)
-    batches = histogram(z.queries(1), source, bound=bound, at_least=1, select="random", key=5)
-    return {row["query"]: row["count"] for batch in batches for row in batch.to_pylist()}
+    batches = histogram(kind, source, bound=bound, at_least=1, select="random", key=5)
+    (item,) = kind.columns()
+    return {row[item]: row["count"] for batch in batches for row in batch.to_pylist()}
 
 
 def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
@@ -76,7 +85,7 @@ def expected(found: list[Row], unit: Unit, session: bool) -> dict[str, int]:
     for user, minute, query, label in sorted(
         found, key=lambda row: (row[0], row[1] if row[1] is not None else -1)
     ):
-        if unit == "user":
+        if unit in ("user", "query", "keyword"):
             held[query].add(user)
         elif unit == "session" and session:
             if label:
@@ -219,6 +228,68 @@ def test_one_unit_moves_only_its_own_items(
         assert left == {q: n for q, n in whole.items() if not q.startswith(f"d{gone}")}
 
 
+def test_one_query_moves_only_its_own_keywords(engine: DuckDB, tmp_path: Path) -> None:
+    """However many others she asks, and of which two keywords count."""
+    queries = [" ".join(f"{letter}{n}" for n in range(8)) for letter in "abc"]
+    history: list[Row] = [("a", n, query, None) for n, query in enumerate(queries)]
+    path = write(tmp_path / "w.parquet", history, session=False)
+    whole = counted(engine, path, "query", 2, kind=z.keywords(2))
+    assert len(whole) == 6
+    for gone in "abc":
+        rest = [row for row in history if not row[2].startswith(gone)]
+        path = write(tmp_path / f"{gone}.parquet", rest, session=False)
+        left = counted(engine, path, "query", 2, kind=z.keywords(2))
+        assert left == {word: n for word, n in whole.items() if not word.startswith(gone)}
+
+
+def test_a_query_and_a_keyword_count_once_for_a_user(engine: DuckDB, tmp_path: Path) -> None:
+    asked = ["Green tea", "green  TEA", "green tea", "tea tea", "tea cups", "?"]
+    history: list[Row] = [(user, n, query, None) for user in "ab" for n, query in enumerate(asked)]
+    path = write(tmp_path / "w.parquet", history, session=False)
+    assert counted(engine, path, "query") == {"green tea": 2, "tea tea": 2, "tea cups": 2}
+    words = counted(engine, path, "query", kind=z.keywords(9))
+    assert words == {"tea": 6, "green": 2, "cups": 2}  # a keyword: for each query that holds it
+    words = counted(engine, path, "keyword", kind=z.keywords(1))
+    assert words == {"tea": 2, "green": 2, "cups": 2}
+    # A robot's other queries are left.
+    limited = counted(engine, path, "query", max_entries_per_user=2)
+    assert limited == {"tea tea": 2, "tea cups": 2}
+
+
+@pytest.mark.parametrize("limits", [z.Limits(), z.Limits(entries=3)])
+def test_keywords_of_a_list_are_units(engine: DuckDB, tmp_path: Path, limits: z.Limits) -> None:
+    lists = [["Tea ", "tea", " "], ["tea", "milk"], None, ["milk", None], ["tea"], ["tea"]]
+    table = {"user": ["a", "a", "a", "b", "a", "a"], "words": pa.array(lists)}
+    pq.write_table(pa.table(table), tmp_path / "log.parquet")
+    columns, cleaning = z.Columns(keywords="words"), Cleaning(limits=limits)
+    log = z.read_log(tmp_path / "log.parquet", columns=columns, cleaning=cleaning)
+    source = open_log(log, engine, unit="keyword")
+    batches = histogram(z.keywords(1), source, bound=1, at_least=1, select="random", key=5)
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert sorted((row["keyword"], row["count"]) for row in rows) == [("milk", 2), ("tea", 1)]
+    assert count_users(source) == 3
+
+
+@pytest.mark.parametrize(
+    ("unit", "kinds", "why"),
+    [
+        ("query", [z.query_pairs(1)], "not published"),
+        ("query", [z.phrase_pairs(1)], "not published"),
+        ("query", z.itemsets("x", max_size=2, items_per_user=2), "not published"),
+        ("query", [z.columns("x", items_per_user=1)], "not published"),
+        ("query", [z.queries(2)], "items_per_user"),
+        ("keyword", [z.keywords(2)], "items_per_user"),
+        ("keyword", [z.queries(1)], "not published"),
+        ("keyword", [z.clicks(1)], "not published"),
+        ("keyword", [z.query_clicks(1)], "not published"),
+    ],
+)
+def test_items_that_a_weak_unit_is_too_small_for(unit: Unit, kinds: Any, why: str) -> None:
+    goal = z.Indistinguishability(epsilon=1, delta="1e-9", unit=unit)
+    with pytest.raises(UsageError, match=why):
+        z.plan(goal, kinds)
+
+
 def test_a_robot_day_leaves_the_users_other_days(engine: DuckDB, tmp_path: Path) -> None:
     history: list[Row] = [("a", n, "many", None) for n in range(30)]
     history.append(("a", 2000, "one", None))
@@ -235,6 +306,10 @@ def test_the_bound_is_on_units(engine: DuckDB, tmp_path: Path) -> None:
     goal = z.ProbabilisticDP(epsilon=9, delta="0.1", users=1, unit="user-day")
     with pytest.raises(z.ZealousError, match="more user-days than"):
         z.publish(log, goal, [z.queries(1)], account=None, attendance="proceed")
+    goal = z.ProbabilisticDP(epsilon=9, delta="0.1", users=1, unit="query")
+    assert count_users(open_log(log, engine, unit="query")) == 2
+    with pytest.raises(z.ZealousError, match="more user-queries than"):
+        z.publish(log, goal, [z.queries(1)], account=None, attendance="proceed")
 
 
 def test_a_unit_needs_its_column(engine: DuckDB, tmp_path: Path) -> None:
@@ -242,14 +317,20 @@ def test_a_unit_needs_its_column(engine: DuckDB, tmp_path: Path) -> None:
     for unit in ("user-day", "session"):
         with pytest.raises(UsageError, match="time="):
             open_log(z.read_log(tmp_path / "log.csv"), engine, unit=unit)
+    (tmp_path / "bought.csv").write_text("user,product\na,x\n")
+    for weak in ("query", "keyword"):
+        with pytest.raises(UsageError, match="query="):
+            open_log(z.read_log(tmp_path / "bought.csv"), engine, unit=weak)
 
 
 def test_every_claim_names_its_unit() -> None:
     for unit in get_args(Unit):
         for definition in (z.ProbabilisticDP, z.Indistinguishability):
             goal = definition(epsilon=1, delta="1e-9", users=5, unit=unit)
-            text = str(z.plan(goal, [z.queries(1)]))
+            kind = z.keywords(1) if unit == "keyword" else z.queries(1)
+            text = str(z.plan(goal, [kind]))
             assert f"unit: {UNITS[unit]}" in text
+            assert ("A weak unit of privacy" in text) == (unit in ("query", "keyword"))
             assert goal.share(goal.epsilon / 2).unit == unit
     with pytest.raises(UsageError, match="unit"):
         z.ProbabilisticDP(epsilon=1, delta="1e-9", users=5, unit=cast("Unit", "week"))

@@ -19,6 +19,7 @@ ONE, TWO = "indistinguishable, m = 1", "indistinguishable, m = 2"
 ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
 TWO_JOINING = "indistinguishable, m = 2, add-remove"
 DAYS = "indistinguishable, m = 1, user-day"
+ASKED = "indistinguishable, m = 1, query"
 
 
 class Change(NamedTuple):
@@ -416,6 +417,30 @@ MUTATIONS = [
         "each entry a user-day of its own",
         DAYS,
         "10 m items",
-        (Change("logs/sessions.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+        (Change("logs/entry_units.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+    ),
+    Mutation(
+        "a query is another one in another spelling",
+        ASKED,
+        "spellings",
+        (
+            Change(
+                "logs/entry_units.py",
+                '_label(f"({normalized_query(fold=False)})")',
+                '_label("query")',
+            ),
+        ),
+    ),
+    Mutation(
+        "each time that a query is asked counts",
+        ASKED,
+        "half the rows",
+        (
+            Change(
+                "logs/entry_units.py",
+                '_label(f"({normalized_query(fold=False)})")',
+                '_label("query || row_number() over ()::varchar")',
+            ),
+        ),
     ),
 ]

@@ -16,7 +16,7 @@ MUTATIONS = [
         "units: the name of a session does not tell where the user's id ends",
         TESTS,
         "test_unit.py::test_names_of_units_are_one_to_one",
-        (Change("logs/sessions.py", "length(user::varchar)::varchar || ':' || user", "user"),),
+        (Change("logs/entry_units.py", "length(user::varchar)::varchar || ':' || user", "user"),),
     ),
     Mutation(
         "units: nothing between the user's id and the time",
@@ -24,7 +24,9 @@ MUTATIONS = [
         "test_unit.py::test_names_of_units_are_one_to_one",
         (
             Change(
-                "logs/sessions.py", "user::varchar || ' ' || epoch_us", "user::varchar || epoch_us"
+                "logs/entry_units.py",
+                "user::varchar || ' ' || epoch_us",
+                "user::varchar || epoch_us",
             ),
         ),
     ),

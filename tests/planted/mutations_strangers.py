@@ -136,7 +136,7 @@ MUTATIONS = [
         "times without a date make days",
         TESTS,
         "test_unit.py::test_times_without_a_date_tell_no_day",
-        (Change("logs/sessions.py", "    _check_dates(log, unit, period)\n", ""),),
+        (Change("logs/entry_units.py", "    _check_dates(log, unit, period)\n", ""),),
     ),
     Mutation(
         "one odd value of a frame decides the type of all",

@@ -15,7 +15,7 @@ import pytest
 from bundles import GOAL, TRACKED, made
 from records import changed
 
-from zealous.items import columns
+from zealous.items import columns, queries
 from zealous.ledger import Ledger
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.privacy.levels import percent, suspicion_after
@@ -24,6 +24,7 @@ from zealous.release.account import Account
 from zealous.release.bundle import Release, read_release
 from zealous.release.text.statement import COMPARATORS, one_in, statement
 from zealous.verification.review import review
+from zealous.verification.verify import verify
 
 PDP = ProbabilisticDP(epsilon=2, delta="0.001", users=500_000)
 DP = Indistinguishability(epsilon="0.5", delta="1e-6", users=20_000, neighbors="add-remove")
@@ -119,18 +120,26 @@ def test_delta_under_each_definition(base: Release, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("unit", "one", "many"),
-    [("user-day", "one user's day", "user-days"), ("session", "one session", "sessions")],
+    [
+        ("user-day", "one user's day", "user-days"),
+        ("session", "one session", "sessions"),
+        ("query", "one query of one user", "user-queries"),
+    ],
 )
 def test_the_unit_is_named(unit: Any, one: str, many: str, tmp_path: Path) -> None:
     goal = ProbabilisticDP(epsilon=1, delta="0.001", users=9_000, unit=unit)
-    release = made(tmp_path, goal)
+    release = made(tmp_path, goal, [queries(1)])
     said = read(release)
     assert f"Protected: {one}" in said
     assert f"Counts are of {many}" in said
     assert f"Declared public upper bound: 9,000 {many}." in said
     assert "A user as a whole: the guarantee is for" in said
     target = release.write(tmp_path / "out")
-    assert f"The number of *{many}* that hold the item" in (target / "README.md").read_text()
+    readme = (target / "README.md").read_text()
+    assert f"The number of *{many}* that hold the item" in readme
+    verdict = {check.name: check.detail for check in verify(target)}
+    for told in (said, readme, verdict["guarantee"], "; ".join(release.record.assumptions)):
+        assert ("the person is not" in told or "as a person" in told) == (unit == "query")
 
 
 def test_both_accounts_and_their_caps(base: Release) -> None:

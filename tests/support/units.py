@@ -32,6 +32,8 @@ PAIRS: dict[str, tuple[Unit, list[Any]]] = {
     "days": ("user-day", [*itertools.product(USERS, MOMENTS)]),
     "numbers and days": ("user-day", [*itertools.product([1, 12, -1, 2026], MOMENTS)]),
     "cut by time": ("session", [*itertools.product(USERS, [*MOMENTS, *BEGUN])]),
+    "queries": ("query", [*itertools.product(USERS, [*USERS, " a", "A", "1 a", "1  A"])]),
+    "keywords": ("keyword", [*itertools.product(USERS, ["a", "A", "1", "11", "a1", "1a"])]),
 }
 
 
@@ -42,17 +44,20 @@ def check_one_to_one(
     users, others = zip(*pairs, strict=True)
     role, kind = "time", pa.timestamp("us")
     if isinstance(others[0], str):
-        role, kind = "session", pa.string()
+        role, kind = "session" if unit == "session" else "query", pa.string()
     numbers = [str(number) for number in range(len(pairs))]
-    table = {"user": pa.array(users), role: pa.array(others, kind), "query": numbers}
-    pq.write_table(pa.table(table), path)
-    source = open_log(read(path), engine, unit=unit)
-    step = Step("names", "select query, user from entries")
+    table = {"query": numbers, "number": numbers, "user": pa.array(users)}
+    pq.write_table(pa.table({**table, role: pa.array(others, kind)}), path)
+    source = open_log(read(path), engine, ["number"], unit=unit)
+    step = Step("names", 'select "column:number", user from entries')
     names = dict(engine.rows([*source.entries, step]))
     found: dict[Any, Any] = {}
     for number, (user, other) in zip(numbers, pairs, strict=True):
         last = other.date() if unit == "user-day" else other
         pair = tuple(re.sub(r"^(\d+)[.]0$", r"\1", str(each).strip(" ")) for each in (user, last))
+        if role == "query":  # in any case, with any blanks, and with a letter or a digit at least
+            asked = re.sub(" +", " ", pair[1].lower())
+            pair = (pair[0], asked if re.search("[a-z0-9]", asked) else "")
         if all(pair):
             assert found.setdefault(pair, names[number]) == names[number]
         else:

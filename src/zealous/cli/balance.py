@@ -18,6 +18,7 @@ from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import WHOEVER, format_number
 from zealous.privacy.period import Period
 from zealous.privacy.promise import ODDS
+from zealous.privacy.units import unit_warning
 
 _WIDTH = 20
 _WORTH_SAYING = Fraction(99, 100)
@@ -156,6 +157,8 @@ def _print_meaning(measure: Measure, spent: Accounts, *, composed: bool) -> None
         "composed": "Composed losses are a promise of indistinguishability:"
         f"\ndelta is per person (all deltas add up to {deltas}).",
     }["composed" if composed else spent.definition]
+    for warning in unit_warning(measure.unit):
+        show.echo(f"\n{warning}")
     show.echo(
         f"\nThe figures limit how far anybody's odds {ODDS[measure.neighbors, measure.unit]} move "
         f"(neighbours: {measure.neighbors}).\n{meaning}"

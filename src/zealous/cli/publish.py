@@ -27,6 +27,7 @@ from zealous.planning.part import undercount
 from zealous.planning.plan_file import read_plan
 from zealous.privacy.guarantee import UNIT_PLURALS, UNITS
 from zealous.privacy.levels import is_weak, strength
+from zealous.privacy.units import unit_warning
 from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish as publish_release
@@ -147,6 +148,7 @@ def summary(release: Release, output: Path | Place) -> None:
             show.echo(f"{part.kind}: {why_empty(part, release.record)}")
     print_strongest_rules(release)
     weak = f" {strength(goal.epsilon)}" if is_weak(goal.epsilon) else ""
+    weak += "".join(f" {each}" for each in unit_warning(goal.unit))
     show.echo(
         f"{goal.title}, {epsilon_and_delta(goal)}, for {UNITS[goal.unit]}.{weak}\n"
         f"Start with {output / 'README.md'}; the page to sign is "

@@ -18,8 +18,8 @@ from zealous.libraries import exp, sqlglot
 _SHARED = frozenset({"monotonically_increasing_id", "xxhash64"})
 _RIGHT = frozenset(
     {
-        "Abs", "And", "ArrayDistinct", "ArraySize", "ArraySort", "ArrayToString", "Avg", "Case",
-        "Cast", "Coalesce", "Concat", "Count", "DenseRank", "Distinct", "Explode", "Floor",
+        "Abs", "And", "Array", "ArrayDistinct", "ArraySize", "ArraySort", "ArrayToString", "Avg",
+        "Case", "Cast", "Coalesce", "Concat", "Count", "DenseRank", "Distinct", "Explode", "Floor",
         "Greatest", "Hex", "If", "Lag", "Least", "Left", "Length", "Ln", "MD5", "Max", "Min", "Or",
         "RegexpExtractAll", "RegexpLike", "RegexpReplace", "Round", "RowNumber", "SHA2", "Split",
         "Sqrt", "Sum",

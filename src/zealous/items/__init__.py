@@ -6,6 +6,7 @@ kinds by their names.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
@@ -39,8 +40,9 @@ from zealous.items.sets import (
     Things,
 )
 from zealous.items.table_columns import AnyColumns, People, UnknownKind
-from zealous.items.text import has_word, is_visible, normalized_query, tidy, words
+from zealous.logs.normalization import has_word, is_visible, normalized_query, tidy, words
 from zealous.privacy.guarantee import SESSION_GAP
+from zealous.privacy.units import Unit
 
 __all__ = [
     "KINDS",
@@ -241,16 +243,18 @@ def _only(text: str, answers: list[T]) -> T:
     return answers[0]
 
 
-def default_items_per_user(text: str) -> int:
-    """How many items of a user count, where nobody says otherwise, by what `--items` asks for.
+def default_items_per_user(text: str, unit: Unit = "user") -> int:
+    """How many items of a unit count, where nobody says otherwise, by what `--items` asks for.
 
     >>> default_items_per_user("queries"), default_items_per_user("itemsets:product")
     (2, 4)
+    >>> default_items_per_user("queries", unit="query")
+    1
     """
     found = {each.label: each for each in KINDS.values() if each.usage}.get(text.partition(":")[0])
     if found is None:
         raise _unknown_kind(text)
-    return found.default_items_per_user
+    return min(found.default_items_per_user, found.in_weak_units.get(unit) or sys.maxsize)
 
 
 def _unknown_kind(text: str) -> UsageError:

@@ -16,10 +16,12 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import ReleaseError, UsageError
 from zealous.items.candidate_sets import CandidateSets
-from zealous.items.text import is_normalized, is_visible, tidy
+from zealous.items.text import is_normalized
 from zealous.libraries import pa
+from zealous.logs.normalization import is_visible, tidy
 from zealous.logs.source import Source, extra_column
 from zealous.privacy.guarantee import positive_integer
+from zealous.privacy.units import Unit, is_weak_unit
 from zealous.registry import Registry
 
 # How the columns are called that steps add on the way.
@@ -71,6 +73,8 @@ class Kind:
     lowered: ClassVar[tuple[str, ...] | None] = None
     """The columns of an item that are lower-cased, where all are tidy; None where they are not."""
     default_items_per_user: ClassVar[int] = 2  # few: what an item needs to appear grows with it
+    in_weak_units: ClassVar[Mapping[Unit, int | None]] = MappingProxyType({})
+    """The weak units of privacy whose entries still give such items, and how many each can hold."""
 
     def __post_init__(self) -> None:
         """Check before anything is read."""
@@ -347,6 +351,22 @@ class Kind:
                 raise UsageError(
                     f"{self.name()} need a column with the {role}: say --{role} COLUMN"
                 )
+
+    def check_unit(self, unit: Unit) -> None:
+        """Refuse a unit of privacy that is too small for such items, or smaller than m."""
+        if not is_weak_unit(unit):
+            return
+        if unit not in self.in_weak_units:
+            raise UsageError(
+                f"{self.name()} are not published with --unit {unit}, which is too small a part of "
+                "what somebody did: say --unit user, or session where the log tells sessions"
+            )
+        most = self.in_weak_units[unit]
+        if most is not None and self.by is None and self.items_per_user > most:
+            raise UsageError(
+                f"one {unit} gives {most} of the {self.name()}, and more would only add noise: "
+                f"--items-per-user must be {most} for them"
+            )
 
     def steps(self, source: Source) -> list[Step]:
         """The steps that yield this kind's items, the last one named `items`."""

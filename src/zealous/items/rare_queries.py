@@ -18,8 +18,8 @@ from zealous.items.candidate_sets import CandidateSets, candidate_sequences
 from zealous.items.kind import FREQUENT_PARTS_FIRST, Kind, parse_sized_name, register
 from zealous.items.searches import Keywords, Queries
 from zealous.items.sets import LAST, PARENT, CodedKind
-from zealous.items.text import has_word, normalized_query, words
 from zealous.libraries import pa, pc
+from zealous.logs.normalization import has_word, normalized_query, words
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import positive_integer
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import ReleaseError, UsageError
 from zealous.items.kind import Entries, Kind, as_text_column, register
-from zealous.items.text import clicked_urls, has_word, is_visible, normalized_query, words
+from zealous.items.text import clicked_urls
 from zealous.libraries import pa, pc
+from zealous.logs.normalization import has_word, is_visible, normalized_query, words
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import SESSION_GAP, positive_integer
 
@@ -39,6 +41,7 @@ class Queries(Kind):
     item = ("query",)
     item_meaning = (_ASKED,)
     lowered = ("query",)
+    in_weak_units = MappingProxyType({"query": 1})
 
     def notes(self) -> list[str]:
         """What its settings mean."""
@@ -68,6 +71,7 @@ class Keywords(Kind):
     item_meaning = ("a word of what was asked, in lower case",)
     lowered = ("keyword",)
     may_use = ("keywords",)
+    in_weak_units = MappingProxyType({"query": None, "keyword": 1})
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not give such items."""
@@ -105,6 +109,7 @@ class Clicks(Kind):
     item_meaning = (_CLICKED,)
     lowered = ()
     required_roles = ("url",)
+    in_weak_units = MappingProxyType({"query": None})
 
     def _steps(self, source: Source) -> list[Step]:
         each = self._select(source, {"url": clicked_urls(source)})
@@ -127,6 +132,7 @@ class QueryClicks(Kind):
     item_meaning = (_ASKED, f"{_CLICKED} for it")
     lowered = ("query",)
     required_roles = ("query", "url")
+    in_weak_units = MappingProxyType({"query": None})
 
     def notes(self) -> list[str]:
         """What its settings mean."""

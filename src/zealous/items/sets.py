@@ -30,8 +30,8 @@ from zealous.items.kind import (
     register,
 )
 from zealous.items.table_columns import People
-from zealous.items.text import has_word, is_visible, tidy
 from zealous.libraries import pa
+from zealous.logs.normalization import has_word, is_visible, tidy
 from zealous.logs.source import Source, extra_column
 from zealous.privacy.guarantee import positive_integer
 

@@ -10,8 +10,8 @@ from typing import Any
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.items.kind import Kind, register
-from zealous.items.text import is_visible, tidy
 from zealous.libraries import pa
+from zealous.logs.normalization import is_visible, tidy
 from zealous.logs.source import Source, extra_column
 
 

@@ -149,7 +149,7 @@ class Charge:
         delta: Its delta.
         definition: `probabilistic` or `indistinguishable`.
         neighbors: `replace` or `add-remove`.
-        unit: What is protected as one: `user`, `user-day` or `session`.
+        unit: What is protected as one: a name of `PRIVACY_UNITS`.
         period: The only days whose entries the release was made from, or None for any.
         people: A claim that whoever has another label is somebody else, or None for no claim.
         sessions: What a session is, where that is the unit: other sessions are another unit.
@@ -252,7 +252,7 @@ def check_neighbors(value: object) -> None:
 
 
 def check_unit(value: object) -> None:
-    """One of the three."""
+    """One that there is."""
     if value not in get_args(Unit):
         raise UsageError(f"unit must be one of {', '.join(get_args(Unit))}")
 

@@ -17,6 +17,7 @@ from zealous.ledger.entries import Entry
 from zealous.ledger.standing import Standing
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
+from zealous.privacy.units import is_weak_unit
 
 _MOST_NAMED = 12
 
@@ -42,6 +43,7 @@ def check_charge(
             f"this ledger counts what one {measure.unit} loses, and the release protects one "
             f"{charge.unit}: start a ledger of its own with --ledger FILE"
         )
+    _check_weak_unit(book, charge)
     known = {
         each.charge.sessions for each in book.counted_entries() if each.charge.unit == "session"
     }
@@ -55,6 +57,17 @@ def check_charge(
     if reason is None:
         _check_people(book, charge)
     check_caps(book, charge)
+
+
+def _check_weak_unit(book: Book, charge: Charge) -> None:
+    """A ledger that counts what a user loses never turns into one of her queries unasked."""
+    others = {entry.charge.unit for entry in book.counted_entries()} - {charge.unit}
+    if is_weak_unit(charge.unit) and book.unit is None and others:
+        raise Refused(
+            f"this ledger has counted what one {sorted(others)[0]} loses, and a release for one "
+            f"{charge.unit} would make it count that alone: start a ledger of its own with "
+            "--ledger FILE"
+        )
 
 
 def _check_new(book: Book, charge: Charge, release: str | None) -> None:

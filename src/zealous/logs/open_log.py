@@ -18,8 +18,8 @@ from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, records
 from zealous.libraries import pa
 from zealous.logs.entry_limits import WHOSE, Join, limit_entries
+from zealous.logs.entry_units import unit_steps
 from zealous.logs.log import Cleaning, Log
-from zealous.logs.sessions import unit_steps
 from zealous.logs.source import WITHOUT_ID, Source, extra_column
 from zealous.logs.times import is_pattern
 from zealous.logs.values import (

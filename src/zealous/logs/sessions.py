@@ -1,83 +1,20 @@
-"""The privacy unit of each entry: its user, the user's day, or the user's session.
+"""Where a session ends, in a log that has no sessions of its own.
 
 Guarantee:
-    Each entry belongs to one unit, and units are named one-to-one.
+    A session's name and entries depend on nothing but the session itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from zealous.engines.sql import Step
-from zealous.errors import UsageError
-from zealous.logs.log import Log
-from zealous.logs.times import tells_date
-from zealous.logs.values import is_present
-from zealous.privacy.guarantee import SESSION_GAP, Unit
-from zealous.privacy.period import Period
+from zealous.privacy.guarantee import SESSION_GAP
 
 _GAP = SESSION_GAP * 60 * 10**6  # microseconds
 _MONTH = 1440 * _GAP  # a month and every moment since the year 1 are whole numbers of gaps
 _SINCE_YEAR_1 = f"(epoch_us(time) + {62_135_596_800 * 10**6})"
 
 
-def check_unit(unit: Unit, roles: Collection[str]) -> None:
-    """Refuse a unit that a log's columns cannot tell."""
-    told = unit == "user" or "time" in roles or (unit == "session" and "session" in roles)
-    if not told:
-        raise UsageError(f"--unit {unit} needs a column with the time: say --time COLUMN")
-
-
-def _check_dates(log: Log, unit: Unit, period: Period | None) -> None:
-    """Refuse days, sessions and periods of times that have no date: all of them would be one."""
-    by_time = unit == "user-day" or (unit == "session" and log.columns.session is None)
-    asked = f"--unit {unit}" if by_time else "--period" if period is not None else None
-    if asked and log.columns.time is not None and not tells_date(log.time_format):
-        raise UsageError(
-            f"{asked} needs times with a year, a month and a day, which --time-format "
-            f"{log.time_format} does not have"
-        )
-
-
-def unit_steps(log: Log, unit: Unit, period: Period | None) -> list[Step]:
-    """From `known` to `entries`, whose user is the unit of privacy.
-
-    A unit's name and which entries it has depend on nothing but the unit itself: a user's other
-    days and sessions neither rename it nor decide whether it is left out. Entries of which nobody
-    can tell the day or the session are dropped, since they would belong to two units.
-    """
-    roles = log.columns.assigned()
-    check_unit(unit, roles)
-    _check_dates(log, unit, period)
-    dated, cut = "select * from known", list[Step]()
-    if period is not None and "time" in roles:
-        dated += f" where time >= timestamp '{period.first}' and time < timestamp '{period.end}'"
-    if unit == "user":
-        named = "select * from dated"
-    elif unit == "session" and "session" in roles:
-        # The length tells where the user's id ends, so that no two pairs share a name.
-        label = "length(user::varchar)::varchar || ':' || user::varchar || session"
-        named = (
-            f"select * replace ({label} as user) from dated where {is_present('session', 'string')}"
-        )
-    elif unit == "user-day":
-        label = "user::varchar || ' ' || time::date::varchar"
-        named = f"select * replace ({label} as user) from dated where time is not null"
-    else:
-        cut = _session_steps()
-        label = "user::varchar || ' ' || epoch_us(\"unit:begun\")::varchar"
-        named = f'select * exclude ("unit:begun") replace ({label} as user) from unit_cut'
-    most = log.cleaning.max_entries_per_user
-    few = f"select user from units group by user having count(*) <= {most}"
-    return [
-        Step("dated", dated),
-        *cut,
-        Step("units", named),
-        Step("entries", "select * from units" + (f" where user in ({few})" if most else "")),
-    ]
-
-
-def _session_steps() -> list[Step]:
+def session_steps() -> list[Step]:
     """From `dated` to `unit_cut`, with the first moment of each entry's session as unit:begun.
 
     Time is cut into slots as long as the gap. Moments of one slot are in one session, so a session

@@ -31,17 +31,17 @@ from zealous.logs.column_names import (
     is_known,
     is_label,
 )
+from zealous.logs.entry_units import check_unit
 from zealous.logs.log import FORMATS, Log, log_files
 from zealous.logs.open_log import open_log
-from zealous.logs.sessions import check_unit
 from zealous.logs.source import count_users
 from zealous.owner.draft import Draft
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
 from zealous.planning.part import Part
-from zealous.privacy.guarantee import Unit
+from zealous.privacy.units import PRIVACY_UNITS, Unit, is_weak_unit
 
 USERS = 10_000_000  # where nobody says a bound: generous, which is cheap
-UNITS: tuple[Unit, ...] = ("user", "user-day", "session")
+UNITS: tuple[Unit, ...] = tuple(unit for unit in PRIVACY_UNITS if not is_weak_unit(unit))
 _DROPPED: tuple[Role, ...] = ("keywords", "url", "time", "session", "query")  # if not needed
 _NUMBERED = re.compile(r"(.*?)[ _.-]?\d+")
 _KEY = 0

@@ -13,6 +13,7 @@ from typing import Any, Self
 from zealous.errors import Refused
 from zealous.files.limits import Limits
 from zealous.items import Kind
+from zealous.logs.entry_units import UNIT_ROLES
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.privacy.guarantee import Unit, person_in_words
 
@@ -168,7 +169,7 @@ def other_columns(roles: Mapping[str, str], kinds: Iterable[Kind]) -> list[tuple
 
 def roles_used(kinds: Iterable[Kind], unit: Unit) -> set[str]:
     """The roles of columns that a plan makes use of, where the log has a column for them."""
-    used = {"user", "time", *([unit] if unit == "session" else [])}
+    used = {"user", "time", *UNIT_ROLES[unit]}
     return used.union(*((*kind.required_roles, *kind.may_use) for kind in kinds))
 
 

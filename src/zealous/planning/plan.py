@@ -17,9 +17,9 @@ from zealous.counting.bound import Select, check_select
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.files.places import absolute_name
 from zealous.items import Kind, Kinds, list_kinds
+from zealous.logs.entry_units import check_unit
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.person_sql import query_assumption, query_hash
-from zealous.logs.sessions import check_unit
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
 from zealous.notebook import block, grid, line, note
@@ -40,6 +40,7 @@ from zealous.privacy.guarantee import (
 )
 from zealous.privacy.levels import is_weak, strength
 from zealous.privacy.promise import both_deltas, promise
+from zealous.privacy.units import unit_warning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -437,6 +438,7 @@ def choose_mechanisms(
             asked, goal, kind.items_per_user, use, kind.default_mechanism(), (kind, before)
         )
         _check_order(kind, before, chosen[kind.name()][0])
+        kind.check_unit(goal.unit)
     return chosen
 
 
@@ -525,6 +527,7 @@ def claim_text(planned: Plan) -> str:
         promise(goal),
         f"With these parameters {both_deltas(goal, other_guarantee(planned))}",
         *([strength(goal.epsilon)] if is_weak(goal.epsilon) else []),
+        *unit_warning(goal.unit),
     ]
     if planned.composed:
         added = sum((part.goal.epsilon for part in parts), Fraction(0))

@@ -13,22 +13,16 @@ from fractions import Fraction
 from typing import ClassVar, Literal, Self, TypeVar, get_args
 
 from zealous.errors import UsageError
+from zealous.privacy.units import PRIVACY_UNITS
+from zealous.privacy.units import UNIT_PLURALS as UNIT_PLURALS
+from zealous.privacy.units import UNITS as UNITS
+from zealous.privacy.units import WHOEVER as WHOEVER
+from zealous.privacy.units import Neighbors as Neighbors
+from zealous.privacy.units import Unit as Unit
 
 Number = int | str | Fraction | Decimal | float
-Neighbors = Literal["replace", "add-remove"]
-Unit = Literal["user", "user-day", "session"]
 Definition = Literal["probabilistic", "indistinguishable"]
 
-UNITS: dict[Unit, str] = {
-    "user": "one user",
-    "user-day": "one user's day",
-    "session": "one session of one user",
-}
-WHOEVER: dict[Unit, str] = {
-    "user": "anybody at all",
-    "user-day": "any single day of anybody",
-    "session": "any single session of anybody",
-}
 ONE_EACH = "Whoever has several is protected once for each."
 ONLY_THIS = "Only this release leaves; other releases from the same people add to the budget."
 SESSION_GAP = 30  # minutes without a query end a session
@@ -38,23 +32,6 @@ _UNNAMED = re.compile(r"unnamed_column_(\d+)")
 _NEIGHBORS_IN_WORDS: dict[Neighbors, str] = {
     "replace": "logs that differ in {whole}, possibly from something to nothing",
     "add-remove": "logs of which one has {one} more",
-}
-_WHOLE: dict[Unit, str] = {
-    "user": "the whole history of one user",
-    "user-day": "all that one user did on one day (UTC)",
-    "session": "one session of one user",
-}
-UNIT_PLURALS: dict[Unit, str] = {"user": "users", "user-day": "user-days", "session": "sessions"}
-_UNIT_ASSUMED: dict[Unit, list[str]] = {
-    "user": [],
-    "user-day": [
-        "A user is protected for each day (UTC) by itself. Over n days epsilon is n times as large "
-        "and delta grows too: what she alone does on many days can be published."
-    ],
-    "session": [
-        "A user is protected for each session by itself. Over n sessions epsilon is n times as "
-        "large and delta grows too: what she alone does in many sessions can be published."
-    ],
 }
 
 _MOST_DIGITS = 305
@@ -214,7 +191,7 @@ class Guarantee:
         if neighbors not in get_args(Neighbors):
             raise UsageError("neighbors must be 'replace' or 'add-remove'")
         if unit not in get_args(Unit):
-            raise UsageError("unit must be 'user', 'user-day' or 'session'")
+            raise UsageError(f"unit must be one of {', '.join(get_args(Unit))}")
         for name, value in (
             ("epsilon", epsilon),
             ("delta", delta),
@@ -282,11 +259,11 @@ class Guarantee:
         Args:
             person: The column that tells whose an entry is, where it is known.
         """
-        neighbors = _NEIGHBORS_IN_WORDS[self.neighbors]
+        neighbors, unit = _NEIGHBORS_IN_WORDS[self.neighbors], PRIVACY_UNITS[self.unit]
         return [
-            f"Neighbours are {neighbors.format(whole=_WHOLE[self.unit], one=UNITS[self.unit])}.",
+            f"Neighbours are {neighbors.format(whole=unit.whole, one=unit.one)}.",
             f"{person_in_words(person)} {ONE_EACH}",
-            *_UNIT_ASSUMED[self.unit],
+            *([unit.assumed] if unit.assumed else []),
             ONLY_THIS,
         ]
 

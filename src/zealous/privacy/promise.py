@@ -7,27 +7,17 @@ from fractions import Fraction
 from typing import Protocol
 
 from zealous.privacy.guarantee import (
-    WHOEVER,
     Definition,
     Indistinguishability,
-    Neighbors,
-    Unit,
     exact_fraction,
     format_number,
 )
+from zealous.privacy.units import PRIVACY_UNITS, WHOEVER, Neighbors, Unit
 
 ODDS: dict[tuple[Neighbors, Unit], str] = {
-    ("replace", "user"): "between any two histories",
-    ("replace", "user-day"): "between any two versions of a single day",
-    ("replace", "session"): "between any two versions of a single session",
-    ("add-remove", "user"): "of being in the log rather than not",
-    ("add-remove", "user-day"): "of being in the log on any single day rather than not",
-    ("add-remove", "session"): "of having had any single session rather than not",
-}
-_EACH: dict[Unit, tuple[str, str]] = {
-    "user": ("each person", "person"),
-    "user-day": ("each day of each person", "person and day"),
-    "session": ("each session of each person", "session"),
+    (neighbors, name): said
+    for name, unit in PRIVACY_UNITS.items()
+    for neighbors, said in unit.odds.items()
 }
 
 
@@ -56,12 +46,16 @@ def promise(goal: Promised) -> str:
     delta = exact_fraction(goal.delta, "delta")
     most = f"a factor of {factor(float(goal.epsilon))}"
     if goal.definition == Indistinguishability.definition:
-        each, per = _EACH[goal.unit]
+        unit = PRIVACY_UNITS[goal.unit]
         said = (
-            f"For {each}, this release is nearly as likely with that data as without it: the "
+            f"For {unit.each}, this release is nearly as likely with that data as without it: the "
             f"probability of any event differs by at most {most}"
         )
-        return f"{said}, plus a delta of {format_number(delta)} per {per}." if delta else f"{said}."
+        return (
+            f"{said}, plus a delta of {format_number(delta)} per {unit.per}."
+            if delta
+            else f"{said}."
+        )
     sure = (
         f"With {format_number(100 * (1 - delta), up=False)} % certainty"
         if delta
@@ -87,7 +81,7 @@ def both_deltas(*claims: Promised | None) -> str:
     found = {claim.definition: claim for claim in claims if claim is not None}
     any_claim = next(iter(found.values()))
     whose: dict[Definition, str] = {
-        "indistinguishable": f"per {_EACH[any_claim.unit][1]}",
+        "indistinguishable": f"per {PRIVACY_UNITS[any_claim.unit].per}",
         "probabilistic": f"for {WHOEVER[any_claim.unit]}",
     }
     if any(not claim.delta for claim in found.values()):

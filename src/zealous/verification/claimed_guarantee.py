@@ -22,6 +22,7 @@ from zealous.privacy.guarantee import (
     person_in_words,
 )
 from zealous.privacy.period import Period
+from zealous.privacy.units import unit_warning
 from zealous.record.record import Claim, ExactClaim, PartRecord, Record
 from zealous.release.assumptions import OTHERS, assumptions
 from zealous.release.bundle import file_names, text_files
@@ -121,6 +122,7 @@ def check_guarantee(record: Record) -> str:
     return (
         f"epsilon = {claim.epsilon:g} and delta = {claim.delta:g} follow from the parameters "
         f"of {len(record.plan)} table(s)"
+        + "".join(f". {each}" for each in unit_warning(claim.unit)).removesuffix(".")
     )
 
 

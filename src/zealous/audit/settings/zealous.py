@@ -8,7 +8,7 @@ from dataclasses import replace
 from zealous.audit import pairs
 from zealous.audit.confidence_bounds import Claim
 from zealous.audit.layout import Layout
-from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, item_name
+from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, item_name, lines_of_user
 from zealous.audit.setting import Setting, build_pairs, popular_count_and_edges, register
 from zealous.audit.sharpest_bounds import NO_LEAKAGE, least_delta
 from zealous.audit.small_releases import NOISE, SmallTest
@@ -16,6 +16,9 @@ from zealous.counting.bound import Select
 from zealous.items import queries
 from zealous.planning.plan import Plan, other_guarantee, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
+from zealous.privacy.units import Unit
+
+_SMALLER: tuple[Unit, ...] = ("user-day", "query")
 
 
 def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
@@ -34,10 +37,12 @@ def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
 
 @register("zealous")
 def settings() -> list[Setting]:
-    """Each guarantee, for users and user-days, with one and two items a user."""
-    user_day = Indistinguishability(epsilon=3, delta="0.05", unit="user-day")
-    planned = plan(user_day, [queries(1)])
-    popular, edges = popular_count_and_edges(planned.parts[-1].mechanism)
+    """Each guarantee, for users, user-days and queries, with one and two items a user."""
+    by_day, by_query = (
+        plan(Indistinguishability(epsilon=3, delta="0.05", unit=unit), [queries(1)])
+        for unit in _SMALLER
+    )
+    popular, edges = popular_count_and_edges(by_day.parts[-1].mechanism)
     return [
         _setting(
             "indistinguishable, m = 1",
@@ -59,18 +64,40 @@ def settings() -> list[Setting]:
         ),
         Setting(
             name="indistinguishable, m = 1, user-day",
-            planned=planned,
+            planned=by_day,
             pairs=tuple(
                 map(
                     _on_one_day,
                     build_pairs(
-                        planned, [pairs.popular_items_replaced, pairs.more_than_m_items], popular
+                        by_day, [pairs.popular_items_replaced, pairs.more_than_m_items], popular
                     ),
                 )
             ),
             popular=popular,
             edges=edges,
             layout=Layout(header="user,query,time"),
+            claimed=claim_by_paper,
+        ),
+        Setting(
+            name="indistinguishable, m = 1, query",
+            planned=by_query,
+            pairs=tuple(
+                map(
+                    _among_other_queries,
+                    build_pairs(
+                        by_query,
+                        [
+                            pairs.popular_items_replaced,
+                            pairs.unique_items_replaced,
+                            pairs.repeated_rows,
+                            pairs.item_spellings,
+                        ],
+                        popular,
+                    ),
+                )
+            ),
+            popular=popular,
+            edges=edges,
             claimed=claim_by_paper,
         ),
         _setting(
@@ -139,6 +166,13 @@ def _setting(
         claimed=claim_by_paper,
         small=small,
     )
+
+
+def _among_other_queries(pair: Pair) -> Pair:
+    """The same, where the victim asked other queries too, which stay."""
+    others = lines_of_user(range(90, 95))
+    right = None if pair.right is None else others + pair.right
+    return pair._replace(left=others + pair.left, right=right)
 
 
 def _on_one_day(pair: Pair) -> Pair:

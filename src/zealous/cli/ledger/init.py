@@ -18,6 +18,7 @@ from zealous.ledger import FILE_NAME, Cap, Caps, Ledger, ledger_path
 from zealous.ledger.budgets import Compose
 from zealous.ledger.location import check_exists, ensure_folder, is_above, named_ledger
 from zealous.privacy.guarantee import exact_fraction
+from zealous.privacy.units import PRIVACY_UNITS
 
 _HELP = """Name the people a ledger is about, and set or change the caps.
 
@@ -50,7 +51,7 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
 )
 @click.option(
     "--unit",
-    type=click.Choice(["user", "user-day", "session"]),
+    type=click.Choice(list(PRIVACY_UNITS)),
     help="Whose loss is counted.  [default: user, once there is a cap]",
 )
 @click.option(

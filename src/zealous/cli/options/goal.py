@@ -23,6 +23,7 @@ from zealous.privacy.guarantee import (
     format_number,
 )
 from zealous.privacy.levels import CONFIRMED, LEVELS, percent, suspicion_after
+from zealous.privacy.units import PRIVACY_UNITS
 
 _option = options_of("Decide")
 
@@ -53,14 +54,15 @@ GOAL = (
             help="The probability that epsilon does not cover, in total; see --guarantee. [default "
             "with --privacy: chosen from --users]"),
     _option("--users", type=NUMBER, metavar="U",
-            help="An upper bound on the number of users (or days, or sessions) that is public "
-            "knowledge, and not counted in the log."),
+            help="An upper bound on the number of users (or other units, see --unit) that is "
+            "public knowledge, and not counted in the log."),
     _option("--items-per-user", metavar="M",
             help="How many different items of each user count: 5, or keywords=20,queries=5. "
                  "[default: depends on the kind]"),
-    _option("--unit", type=click.Choice(["user", "user-day", "session"]), default="user",
+    _option("--unit", type=click.Choice(list(PRIVACY_UNITS)), default="user",
             show_default=True,
-            help="What is protected: all data of a user, each day of a user, or each session."),
+            help="What is protected: all data of a user, each day of a user, or each session. "
+                 "Weak, since a person is not protected: each query of a user, or each keyword."),
     _option("--guarantee", type=click.Choice(list(DEFINITIONS)), default="probabilistic",
             show_default=True, help=DEFINITION_HELP),
     _option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",

@@ -96,7 +96,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     if given["max_size"] is not None and given["max_size"] < 1:
         raise UsageError("--max-size must be a whole number of at least 1")
     if given["items_per_user"] is None:
-        most = {name: default_items_per_user(name) for name in names}
+        most = {name: default_items_per_user(name, given["unit"]) for name in names}
     else:
         most = items_per_user_from(given["items_per_user"], names)
     kinds: list[Kind] = []

@@ -7,10 +7,11 @@ from fractions import Fraction
 from zealous.planning.from_record import kind_from_record
 from zealous.planning.log_binding import other_columns
 from zealous.planning.parameter_source import PARAMETERS_FROM
-from zealous.privacy.guarantee import UNIT_PLURALS, UNITS, format_number, person_in_words
+from zealous.privacy.guarantee import format_number, person_in_words
 from zealous.privacy.levels import is_weak, strength
 from zealous.privacy.period import Period
 from zealous.privacy.promise import promise
+from zealous.privacy.units import PRIVACY_UNITS, UNIT_PLURALS, UNITS, unit_warning
 from zealous.record.record import (
     CapRecord,
     CapsRecord,
@@ -33,22 +34,13 @@ NOT_PRIVATE = "NOT PRIVATE: made with a fixed noise seed, for tests."
 FILTERED = (
     "The rows that a review removed were chosen by looking at the release, never at the log itself."
 )
-_EACH = {
-    "user": "each user",
-    "user-day": "each user on each day",
-    "session": "each user in each session",
-}
-_REPEATS = {
-    "user": "",
-    "user-day": " A user who held the item on three days counts three times.",
-    "session": " A user who held the item in three sessions counts three times.",
-}
 
 
 def readme_text(record: Record) -> str:
     """The text of README.md, made from release.json and nothing else."""
     goal = leading_claim(record)
-    units, each = UNIT_PLURALS[goal.unit], _EACH[goal.unit]
+    unit = PRIVACY_UNITS[goal.unit]
+    units, each = unit.plural, unit.contributor
     sections = [
         f"# {escaped(title(record))}",
         *_about(record),
@@ -71,7 +63,7 @@ def readme_text(record: Record) -> str:
         ),
         "## What `count` means",
         f"The number of *{units}* that hold the item, plus noise. It is not the number of "
-        f"entries.{_REPEATS[goal.unit]} {each.capitalize()} contributes a limited number of items "
+        f"entries.{unit.repeats} {each.capitalize()} contributes a limited number of items "
         "(see each table), and items beyond that limit are not counted, so `count` is a low "
         f"estimate of the {units} that hold the item. {wording.meaning_of_absence(record.plan)}",
         "`count_low` and `count_high` are the 95 % interval of the count before noise: for "
@@ -170,6 +162,7 @@ def prominent_notes(record: Record) -> list[str]:
     """What nobody may overlook."""
     return [
         *([] if record.private else [NOT_PRIVATE]),
+        *unit_warning(record.guarantee.unit),
         *([] if record.ledger else [NOT_TRACKED]),
     ]
 

@@ -21,13 +21,13 @@ from zealous.privacy.guarantee import (
     UNIT_PLURALS,
     UNITS,
     WHOEVER,
-    Unit,
     exact_fraction,
     format_number,
     person_in_words,
 )
 from zealous.privacy.levels import percent, strength, suspicion_after
 from zealous.privacy.promise import factor, promise
+from zealous.privacy.units import PRIVACY_UNITS
 from zealous.record.record import Claim, LedgerStamp, Record
 from zealous.release.text import method_wording as wording
 from zealous.release.text.circumstances import circumstances
@@ -43,11 +43,6 @@ from zealous.release.text.readme import (
 )
 
 _PRIORS = (0.01, 0.1, 0.5)
-_PROTECTED: dict[Unit, str] = {
-    "user": "Each user is protected as a whole, with all entries of that user in the log.",
-    "user-day": "A user is protected for one day (UTC) at a time, with all entries of that day.",
-    "session": "A user is protected for one session at a time, with all entries of that session.",
-}
 
 
 class Comparator(NamedTuple):
@@ -119,7 +114,7 @@ def statement(record: Record) -> str:
             period=record.period,
             about=[each for each in publisher_facts(record) if each[0] != "Period"],
             person=person_in_words(record.columns.user),
-            protected=_PROTECTED[goal.unit],
+            protected=PRIVACY_UNITS[goal.unit].protected,
             circumstances=circumstances(record),
             unit=UNITS[goal.unit],
             units=UNIT_PLURALS[goal.unit],
