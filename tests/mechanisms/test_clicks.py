@@ -256,9 +256,7 @@ def _count(counts: dict[str, int]) -> Any:
 def test_every_candidate_gets_noise_asked_or_not() -> None:
     """The chance to be published is that of the noise, for queries of no users and of one."""
     words = pa.table({"keyword": ["a", "b"], "count": [9, 8]})
-    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).with_inputs(
-        released={"keywords": words}
-    )
+    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).with_inputs(first=words)
     every = [" ".join(made) for n in (1, 2, 3) for made in itertools.product("ab", repeat=n)]
     assert candidate_count(2) == len(every) == 14
     above, runs = mechanism.threshold(2), 1500
@@ -291,9 +289,7 @@ def test_every_candidate_gets_noise_asked_or_not() -> None:
 
 def test_no_keyword_no_query() -> None:
     empty = pa.table({"keyword": pa.array([], pa.string()), "count": pa.array([], pa.int64())})
-    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).with_inputs(
-        released={"keywords": empty}
-    )
+    mechanism = OfKeywords(items_per_user=1, scale=Fraction(2)).with_inputs(first=empty)
     assert sum(batch.num_rows for batch in mechanism.release(_count({}))) == 0
 
 

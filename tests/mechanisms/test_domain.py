@@ -34,8 +34,8 @@ from zealous.logs.open_log import open_log
 from zealous.mechanisms import domain as module
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.protocol import CalibratedMechanism
+from zealous.mechanisms.public_files import read_public
 from zealous.noise import seeded_bytes
-from zealous.planning.public_files import read_public
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)

@@ -137,9 +137,7 @@ def all_counted(folder: Path, without: str) -> dict[str, dict[tuple[str, ...], i
         source = open_log(read_log(path), engine, ["item", "basket"])
         for name, kind in _kinds().items():
             kind = kind.with_inputs(_released()) if kind.builds_on() else kind
-            drawn_by, _ = choose_mechanism(
-                None, goal, kind.items_per_user, None, kind.default_mechanism()
-            )
+            drawn_by, _ = choose_mechanism(None, goal, kind, None)
             mechanism, known = drawn_by.calibrate(goal, kind.items_per_user), kind.known_items()
             if known is not None:
                 mechanism = mechanism.with_inputs(known)

@@ -269,19 +269,17 @@ def given_twice(name: str, mechanism: Any) -> Any:
     if name in ("domain", "prior", "listed"):
         return mechanism.with_inputs(TWICE)
     if name == "results":
-        return mechanism.with_inputs(
-            TWICE, {"queries": pa.table({"query": list("aabb"), "count": [1] * 4})}
-        )
+        return mechanism.with_inputs(TWICE, pa.table({"query": list("aabb"), "count": [1] * 4}))
     if name == "of-keywords":
         return mechanism.with_inputs(
-            released={"keywords": pa.table({"keyword": ["a", "b", "a"], "count": [5, 4, 3]})}
+            first=pa.table({"keyword": ["a", "b", "a"], "count": [5, 4, 3]})
         )
     if name in ("of-smaller", "of-smaller-gaussian"):
         return mechanism.with_inputs(
             candidate_itemsets([pa.table({"item_1": list("aab"), "count": [9, 9, 9]})])
         )
     if name == "after-look":  # people with a single item, and so one noise for each
-        return mechanism.settled(pa.table({"items": RANGES[:1], "count": [80]}))
+        return mechanism.with_inputs(first=pa.table({"items": RANGES[:1], "count": [80]}))
     assert name in OF_THE_LOG, f"{name} is new: if it has a list, give it one with an item twice"
     return mechanism
 

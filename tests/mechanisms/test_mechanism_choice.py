@@ -136,7 +136,7 @@ def test_rounds_with_less_noise_than_claimed_are_found(path: Path) -> None:
     ],
 )
 def test_auto_looks_at_public_facts_alone(goal: Any, m: int, given: Any, best: str) -> None:
-    found, why = choose_mechanism("auto", goal, m, given)
+    found, why = choose_mechanism("auto", goal, z.queries(m), given)
     assert found.name == best
     assert why
 

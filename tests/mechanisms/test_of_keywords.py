@@ -104,7 +104,7 @@ def test_the_mechanism_refuses_what_was_not_planned_here() -> None:
     """Whoever calls it: no noise is drawn for such keywords."""
     for words in (["new", "york", "new york"], ["a", "b", "a"]):
         table = pa.table({"keyword": words, "count": [9] * len(words)})
-        mechanism = OfKeywords.calibrate(GOAL, 1).with_inputs(released={"keywords": table})
+        mechanism = OfKeywords.calibrate(GOAL, 1).with_inputs(first=table)
         told = ""
         try:
             mechanism.release(lambda **_: [])

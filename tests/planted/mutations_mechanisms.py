@@ -36,7 +36,7 @@ _BEST = (
 )
 _BEST_TWICE = 'f\'select {item}, "order:amount" as "order:best", user as "order:row" from amounts\''
 _NOT_MERGED = (
-    Change("planning/public_files.py", _BEST, _BEST_TWICE),
+    Change("mechanisms/public_files.py", _BEST, _BEST_TWICE),
     Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
     Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
 )
@@ -267,7 +267,7 @@ MUTATIONS = [
         LISTED,
         "listed many times",
         (
-            Change("planning/public_files.py", _BEST, _BEST_TWICE),
+            Change("mechanisms/public_files.py", _BEST, _BEST_TWICE),
             Change(
                 "counting/histogram.py",
                 "grouped = listed.group_by(",
@@ -455,14 +455,14 @@ MUTATIONS = [
         (
             Change(
                 "release/drawing.py",
-                "planned_part.settled(released)",
-                "planned_part.settled(released | true)",
+                "planned_part.settled(released, item_list)",
+                "planned_part.settled(released | true, item_list)",
             ),
             Change(
                 "release/drawing.py",
                 "        tables[part.name()] = _publish_part(",
                 "        if part.mechanism.name == 'listed':\n"
-                "            exact = replace(mechanism, scale=mechanism.scale / 10**6)\n"
+                "            exact = replace(part.mechanism, scale=part.mechanism.scale / 10**6)\n"
                 "            drawn = _publish_part(kind, exact, count, random_bytes)\n"
                 "            true[part.name()] = drawn.arrow\n"
                 "        tables[part.name()] = _publish_part(",

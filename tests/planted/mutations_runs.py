@@ -239,7 +239,7 @@ MUTATIONS = [
             ),
             Change(
                 "files/limits.py",
-                "rows |= long\n            column = without(column, long)",
+                "rows |= long\n            column = without_long(column, long)",
                 "rows |= long",
             ),
         ),
@@ -256,7 +256,7 @@ MUTATIONS = [
             ),
             Change(
                 "files/limits.py",
-                "rows |= long\n            column = without(column, long)",
+                "rows |= long\n            column = without_long(column, long)",
                 "rows |= long",
             ),
         ),

@@ -28,7 +28,7 @@ _KEPT = "np.flatnonzero(noisy > above)\n        published"
 _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
 _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
-_AFTER = "kind = part.kind.with_inputs(released)"
+_AFTER = "kind = planned_part.kind.with_inputs(released)"
 _COUNT = "        first = kind.restricting_kind()\n"
 _ALL = """\
         if part.name().startswith('things:'):
@@ -172,7 +172,7 @@ MUTATIONS = [
             Change(
                 "release/drawing.py",
                 _AFTER,
-                "kind = part.kind.with_inputs({**released, **every})",
+                "kind = planned_part.kind.with_inputs({**released, **every})",
             ),
             Change(
                 "release/drawing.py",

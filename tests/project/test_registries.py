@@ -122,15 +122,15 @@ def test_all_that_is_ours_is_registered() -> None:
 
 
 def test_at_most_one_mechanism_is_best() -> None:
-    follows = {each.requires_kind for each in MECHANISMS.values()}
+    kind = kind_by_name("queries", 1)
+    follows = {each.required_kind(kind) for each in MECHANISMS.values()}
     files = {each.public_input for each in MECHANISMS.values()}
-    families = {each.only_for_default for each in MECHANISMS.values()}
+    families = {each.family for each in MECHANISMS.values()}
     for goal, m, used, family, before in product(GOALS, (1, 5), files, families, follows):
         best = [
             each.name
             for each in MECHANISMS.values()
-            if (each.public_input, each.only_for_default, each.requires_kind)
-            == (used, family, before)
+            if (each.public_input, each.family, each.required_kind(kind)) == (used, family, before)
             and each.best_for(goal, m)
         ]
         assert len(best) <= 1, best

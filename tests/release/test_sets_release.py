@@ -17,13 +17,12 @@ from conftest import Run
 from families import FAMILIES
 
 import zealous as z
-from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind, Things, itemsets, kind_by_name
 from zealous.logs.log import Columns
+from zealous.mechanisms.public_files import read_public
 from zealous.planning.plan import plan
 from zealous.planning.plan_file import read_plan, write_plan
-from zealous.planning.public_files import read_public
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 USERS = 60
@@ -243,7 +242,7 @@ def test_a_public_list_of_things(file: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(LISTS[file])
     for names, basket in ((("product",), None), (("product", "gift"), "invoice")):
         kind = Things(names=names, items_per_user=3, basket=basket)
-        found = read_public(tmp_path / file, kind, engine=DuckDB(threads=1))
+        found = read_public(tmp_path / file, kind)
         assert found.table["item_1"].to_pylist() == ["tea", "milk", "bread", "nobody's"]
         assert (found.rows, found.skipped) == (5, 1)
 
@@ -257,7 +256,7 @@ def test_lists_that_are_none(tmp_path: Path) -> None:
     ):
         (tmp_path / "list.csv").write_text(text)
         with pytest.raises(error, match=told):
-            read_public(tmp_path / "list.csv", kind, engine=DuckDB(threads=1))
+            read_public(tmp_path / "list.csv", kind)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -308,7 +307,7 @@ def test_a_review_takes_rows_out(run: Run, tmp_path: Path) -> None:
 def test_a_list_in_parquet_with_another_type(tmp_path: Path) -> None:
     pq.write_table(pa.table({"product": [7, 12], "price": [1, 2]}), tmp_path / "list.parquet")
     kind = Things(names=("product",), items_per_user=3)
-    found = read_public(tmp_path / "list.parquet", kind, engine=DuckDB(threads=1))
+    found = read_public(tmp_path / "list.parquet", kind)
     assert found.table["item_1"].to_pylist() == ["7", "12"]
 
 

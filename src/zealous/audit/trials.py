@@ -26,7 +26,6 @@ from zealous.engines.duckdb import DuckDB
 from zealous.files.scratch import working_directory
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
-from zealous.planning.public_files import READ_AS
 from zealous.release.drawing import draw
 
 _MOST_LINES = 3_000_000  # in one packed log
@@ -139,7 +138,7 @@ def _read_public_tables(setting: Setting, copies: int, directory: Path) -> dict[
         if part.mechanism.public_input is not None:
             file = directory / f"{part.name()}.csv"
             _write_public_list(setting, copies, file, setting.layout.lists[part.name()])
-            tables[part.name()] = READ_AS[part.mechanism.public_input](file, part.kind).table
+            tables[part.name()] = part.mechanism.read_public_file(file, part.kind).table
     return tables
 
 

@@ -179,7 +179,6 @@ class AfterLook(MechanismDefaults):
     proof_page: ClassVar[str] = "docs/proofs/look.md"
     pure: ClassVar[bool] = False
     public_input: ClassVar[PublicInput | None] = None
-    requires_kind: ClassVar[str | None] = ItemsPerUser.label
     description: ClassVar[Description] = _ChosenDescription(
         how="The mechanism and its parameters follow from the published table of how many items "
         "each unit has."
@@ -193,6 +192,7 @@ class AfterLook(MechanismDefaults):
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Kinds that stand by themselves: sets count as many things as their table of things."""
+        super().check_kinds(kind, before)
         look = before[look_name(kind)]
         if isinstance(kind, Things) or not isinstance(look, ItemsPerUser):
             raise UsageError(f"the {cls.name} mechanism is not for {kind.name()}")
@@ -238,8 +238,11 @@ class AfterLook(MechanismDefaults):
         chosen, part = _chosen(part)
         return cls(goal=goal, chosen=chosen.from_record(part))
 
-    def settled(self, first: pa.Table) -> Self:
+    def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same, with what the published table of items per user makes it choose."""
+        super().with_inputs(item_list)
+        if first is None:
+            return self
         published = dict(zip(first["items"].to_pylist(), first["count"].to_pylist(), strict=True))
         counts = [published.get(each, 0) for each in RANGES]
         choice = choose(counts, self.goal.neighbors)
@@ -329,12 +332,18 @@ class AfterLook(MechanismDefaults):
     ) -> Iterable[pa.RecordBatch]:
         """Publish as the chosen mechanism does."""
         if self.chosen is None:
-            raise UsageError(f"the {self.name} mechanism follows a published table: see settled")
+            raise UsageError(
+                f"the {self.name} mechanism follows a published table: see with_inputs"
+            )
         return self.chosen.release(count, random_bytes)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """The mechanism and its parameters are those that the published table gives."""
-        if first is None or self.chosen is None or self.settled(first).chosen != self.chosen:
+        if (
+            first is None
+            or self.chosen is None
+            or self.with_inputs(first=first).chosen != self.chosen
+        ):
             raise ReleaseError(
                 "its mechanism or parameters are not those that the published table of items per "
                 "user gives"

@@ -18,10 +18,9 @@ DEFAULT = "zealous"
 def choose_mechanism(
     name: str | None,
     goal: Guarantee,
-    items_per_user: int,
+    kind: Kind,
     given: PublicInput | None,
-    default: str = DEFAULT,
-    after: tuple[Kind, Collection[str]] | None = None,
+    before: Collection[str] = (),
 ) -> tuple[type[CalibratedMechanism], str]:
     """A mechanism, and why it is that one; nothing here looks at a log.
 
@@ -29,16 +28,15 @@ def choose_mechanism(
         name: Its name; `auto` for the one that publishes most; None for ZEALOUS, or for the one
             that the given file is for.
         goal: The guarantee.
-        items_per_user: m.
+        kind: What is published. Kinds that are made of other published kinds have a family of
+            mechanisms of their own.
         given: Which public file is given.
-        default: The kind's default mechanism. Kinds that are made of other published kinds have a
-            family of mechanisms of their own.
-        after: The kind, and the names of those that are published before it.
+        before: The names of the kinds that are published before.
     """
-    if MECHANISMS[default].only_for_default is not None:
-        return _mechanism_of_family(name, goal, items_per_user, given, default)
+    if MECHANISMS[kind.default_mechanism()].family is not None:
+        return _mechanism_of_family(name, goal, kind, given)
     if name == "auto":
-        return _best_mechanism(goal, items_per_user, given, after=after)
+        return _best_mechanism(goal, kind, given, before=before)
     if name is None:
         name = given or DEFAULT
     if name not in MECHANISMS:
@@ -47,7 +45,7 @@ def choose_mechanism(
             + did_you_mean(name, ["auto", *MECHANISMS])
         )
     found = MECHANISMS[name]
-    if found.only_for_default is not None:
+    if found.family is not None:
         raise UsageError(f"the {name} mechanism is for what is made of other items alone")
     if found.public_input != given:
         wanted, other = found.public_input, given
@@ -60,14 +58,15 @@ def choose_mechanism(
 
 
 def _mechanism_of_family(
-    name: str | None, goal: Guarantee, items_per_user: int, given: PublicInput | None, default: str
+    name: str | None, goal: Guarantee, kind: Kind, given: PublicInput | None
 ) -> tuple[type[CalibratedMechanism], str]:
     """A mechanism for kinds that are made of other published kinds, all with the same default."""
-    family = {name: each for name, each in MECHANISMS.items() if each.only_for_default == default}
+    default = kind.default_mechanism()
+    family = {name: each for name, each in MECHANISMS.items() if each.family == default}
     if given is not None:
         raise UsageError(f"--{given} does not serve items that are made of others: leave it out")
     if name in (None, "auto"):
-        return _best_mechanism(goal, items_per_user, given, default)
+        return _best_mechanism(goal, kind, given, family=default)
     if name not in family:
         raise UsageError(f"for what is made of other items use {' or '.join(family)}, or auto")
     return family[name], ASKED
@@ -75,20 +74,21 @@ def _mechanism_of_family(
 
 def _best_mechanism(
     goal: Guarantee,
-    items_per_user: int,
+    kind: Kind,
     given: PublicInput | None,
+    *,
     family: str | None = None,
-    after: tuple[Kind, Collection[str]] | None = None,
+    before: Collection[str] = (),
 ) -> tuple[type[CalibratedMechanism], str]:
     """The first that says so of itself, of those that use the given file and no other."""
     for each in MECHANISMS.values():
-        follows = each.requires_kind is not None and given is None
-        if follows and (after is None or each.required_kind(after[0]) not in after[1]):
-            continue  # what it follows is not published
-        if (each.public_input, each.only_for_default) == (given, family):
-            why = each.best_for(goal, items_per_user)
-            if why is not None:
-                return each, why
+        if (each.public_input, each.family) != (given, family):
+            continue
+        if given is None and each.required_kind(kind) not in (None, *before):
+            continue  # where a file is given, a message will name the kind that is missing
+        why = each.best_for(goal, kind.items_per_user)
+        if why is not None:
+            return each, why
     raise UsageError(
         f"--{given} serves the indistinguishable guarantee alone: leave it out, or ask for "
         "--guarantee indistinguishable"

@@ -8,7 +8,6 @@ Guarantee:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -66,18 +65,14 @@ class Domain(KnownListMechanism):
         del goal, items_per_user
         return "with a public list of the items no threshold is needed, and no delta"
 
-    def with_inputs(
-        self,
-        item_list: pa.Table | None = None,
-        released: Mapping[str, pa.Table] | None = None,
-    ) -> Self:
+    def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same with its list."""
-        del released
+        del first
         return self if item_list is None else replace(self, domain=item_list)
 
     def decides_who_kept_what(self) -> bool:
-        """Not where users kept some of a public file: the lists of others follow from outputs."""
-        return self.public_input != "domain"
+        """Users kept some of the items of a public list, whatever is published."""
+        return False
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of the list is published, whoever has it."""

@@ -29,7 +29,7 @@ class Listed(Domain):
     """
 
     name: ClassVar[str] = "listed"
-    only_for_default: ClassVar[str | None] = "listed"
+    family: ClassVar[str | None] = "listed"
     proof_page: ClassVar[str] = "docs/proofs/sets.md"
     public_input: ClassVar[PublicInput | None] = None
     description: ClassVar[Description] = EveryPossibleItem(
@@ -45,3 +45,7 @@ class Listed(Domain):
         """Of all that there can be."""
         del goal, items_per_user
         return "all there can be is known, so no threshold is needed, and no delta"
+
+    def decides_who_kept_what(self) -> bool:
+        """The list may follow from what was published before."""
+        return True

@@ -53,7 +53,6 @@ class OfKeywords(KnownListMechanism):
 
     name: ClassVar[str] = "of-keywords"
     proof_page: ClassVar[str] = "docs/proofs/clicks.md"
-    requires_kind: ClassVar[str | None] = Keywords.label
     description: ClassVar[Description] = AmongCandidates(
         how="Queries of published keywords: count the units that asked each query of up to three "
         f"published keywords, {INTEGERS}on every such query, publish those above the scale times "
@@ -66,8 +65,15 @@ class OfKeywords(KnownListMechanism):
     )
 
     @classmethod
+    def required_kind(cls, kind: Kind) -> str | None:
+        """Queries are made of published keywords."""
+        del kind
+        return Keywords.label
+
+    @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Queries that are spelled by keywords, each in one way."""
+        super().check_kinds(kind, before)
         keywords = before[Keywords.label]
         if not (isinstance(kind, Queries) and kind.is_plain() and keywords.by is None):
             raise UsageError(
@@ -86,18 +92,13 @@ class OfKeywords(KnownListMechanism):
                 "leave out --keywords, or rename a column of that name"
             )
 
-    def with_inputs(
-        self,
-        item_list: pa.Table | None = None,
-        released: Mapping[str, pa.Table] | None = None,
-    ) -> Self:
+    def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same with the most frequent of the published keywords."""
         if item_list is not None:
             raise UsageError("the of-keywords mechanism uses no public file")
-        if released is None or Keywords.label not in released:
+        if first is None:
             return self
-        order = [("count", "descending"), ("keyword", "ascending")]
-        keywords = released[Keywords.label].sort_by(order)
+        keywords = first.sort_by([("count", "descending"), ("keyword", "ascending")])
         return replace(self, keywords=keywords.slice(0, MOST_KEYWORDS))
 
     def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
@@ -156,11 +157,7 @@ class OfKeywords(KnownListMechanism):
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Queries are made of the published keywords, and above the threshold for so many."""
         del whole
-        used = (
-            self.with_inputs(released={Keywords.label: first}).keywords
-            if first is not None
-            else None
-        )
+        used = self.with_inputs(first=first).keywords
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -65,7 +64,7 @@ class OfSmaller(KnownListMechanism):
     candidates: CandidateSets | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "of-smaller"
-    only_for_default: ClassVar[str | None] = "of-smaller"
+    family: ClassVar[str | None] = "of-smaller"
     proof_page: ClassVar[str] = "docs/proofs/sets.md"
     description: ClassVar[Description] = AmongCandidates(
         how="Made of published smaller items: count the units that hold each item all of whose "
@@ -86,10 +85,10 @@ class OfSmaller(KnownListMechanism):
         return "all there can be is known, so no delta is needed"
 
     def with_inputs(
-        self, item_list: CandidateSets | None = None, released: Mapping[str, pa.Table] | None = None
+        self, item_list: CandidateSets | None = None, first: pa.Table | None = None
     ) -> Self:
         """The same with all that there can be."""
-        del released
+        del first
         return self if item_list is None else replace(self, candidates=item_list)
 
     def threshold(self, candidates: int) -> int:

@@ -8,7 +8,6 @@ Guarantee:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -76,13 +75,9 @@ class Prior(Rounds):
             return None
         return "what is known to be frequent steers which of their items people give"
 
-    def with_inputs(
-        self,
-        item_list: pa.Table | None = None,
-        released: Mapping[str, pa.Table] | None = None,
-    ) -> Self:
+    def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same with its list."""
-        del released
+        del first
         return self if item_list is None else replace(self, prior=item_list)
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:

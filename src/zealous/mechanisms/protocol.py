@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from zealous.counting.histogram import ItemRule
@@ -18,6 +19,7 @@ from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.items.kind import missing_kind_message
 from zealous.mechanisms.descriptions import Description
+from zealous.mechanisms.public_files import PublicTable, read_public
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.accounting.intervals import Interval
@@ -140,9 +142,7 @@ class CalibratedMechanism(Mechanism, Protocol):
     """The option whose public file it reads."""
     description: ClassVar[Description]
     """What a release says of the tables that it made."""
-    requires_kind: ClassVar[str | None]
-    """The kind that must have been published before, of the same log, or the label of such."""
-    only_for_default: ClassVar[str | None]
+    family: ClassVar[str | None]
     """It serves only kinds whose default mechanism is this one; None: all other kinds."""
 
     @property
@@ -255,16 +255,7 @@ class CalibratedMechanism(Mechanism, Protocol):
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
-        """The name of the kind that must have been published before one of this kind."""
-        ...
-
-    @classmethod
-    def check_required_kind(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
-        """Refuse where the kind that it follows is not among those published before.
-
-        Raises:
-            UsageError: It is not.
-        """
+        """The name of the kind whose table it needs, published before one of this kind."""
         ...
 
     @classmethod
@@ -272,7 +263,7 @@ class CalibratedMechanism(Mechanism, Protocol):
         """Refuse a kind of items that it does not serve, given those published before it.
 
         Raises:
-            UsageError: It does not.
+            UsageError: It does not serve it, or the required kind is not among them.
         """
         ...
 
@@ -284,19 +275,26 @@ class CalibratedMechanism(Mechanism, Protocol):
         """
         ...
 
-    def with_inputs(
-        self, item_list: Any = None, released: Mapping[str, pa.Table] | None = None
-    ) -> Self:
-        """The same with what it needs besides counts.
+    @classmethod
+    def read_public_file(
+        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
+    ) -> PublicTable:
+        """The rows of its public file.
 
         Args:
-            item_list: The rows of its public file, or all items that there can be.
-            released: What was published before, by name of kind.
+            path: The file, or the directory of a release.
+            kind: What is published.
+            roles: The roles that have a column in the log.
         """
         ...
 
-    def settled(self, first: pa.Table) -> Self:
-        """The same, once the table of its `required_kind` is published, by which it may choose."""
+    def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
+        """The same with what it needs besides counts, which may change its parameters.
+
+        Args:
+            item_list: The rows of its public file, or all items that there can be.
+            first: The published table of its `required_kind`.
+        """
         ...
 
     def theorem(self, goal: Guarantee) -> str:
@@ -341,8 +339,7 @@ class MechanismDefaults:
 
     name: ClassVar[str]
     proof_page: ClassVar[str]
-    requires_kind: ClassVar[str | None] = None
-    only_for_default: ClassVar[str | None] = None
+    family: ClassVar[str | None] = None
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
@@ -352,36 +349,32 @@ class MechanismDefaults:
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
-        """The same for all kinds that it serves."""
+        """It needs no other table."""
         del kind
-        return cls.requires_kind
+        return None
 
     @classmethod
-    def check_required_kind(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
-        """The one that `required_kind` names must have been published."""
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """It serves all kinds of items, once the one that it requires is published."""
         required = cls.required_kind(kind)
         if required is not None and required not in before:
             raise UsageError(missing_kind_message(kind.name(), required))
 
-    @classmethod
-    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
-        """It serves all kinds of items."""
-
     def check_roles(self, roles: Collection[str]) -> None:
         """It takes whatever log there is."""
 
-    def with_inputs(
-        self, item_list: Any = None, released: Mapping[str, pa.Table] | None = None
-    ) -> Self:
+    @classmethod
+    def read_public_file(
+        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
+    ) -> PublicTable:
+        """Items of the kind, the most frequent first."""
+        return read_public(path, kind, roles=roles)
+
+    def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
         """It needs nothing besides counts, and refuses a public file."""
-        del released
+        del first
         if item_list is not None:
             raise UsageError(f"the {self.name} mechanism uses no public file")
-        return self
-
-    def settled(self, first: pa.Table) -> Self:
-        """It chooses nothing."""
-        del first
         return self
 
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:

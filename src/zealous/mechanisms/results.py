@@ -7,18 +7,24 @@ Guarantee:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Self
 
+from zealous.engines.sql import comma_separated, identifier
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, Queries, QueryClicks
+from zealous.items.lists import read_listing
 from zealous.libraries import np, pa
 from zealous.mechanisms.descriptions import INTEGERS, Description, EveryItem
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
 from zealous.mechanisms.protocol import PublicInput, register
+from zealous.mechanisms.public_files import PublicTable, make_table
 from zealous.privacy.guarantee import Guarantee
+
+MOST_RESULTS = 100  # documents of one query
 
 
 @register
@@ -38,7 +44,6 @@ class Results(Domain):
     name: ClassVar[str] = "results"
     proof_page: ClassVar[str] = "docs/proofs/clicks.md"
     public_input: ClassVar[PublicInput | None] = "results"
-    requires_kind: ClassVar[str | None] = Queries.label
     description: ClassVar[Description] = EveryItem(
         how="Public results: count the units that clicked each document of a public list, for "
         f"published queries, {INTEGERS}publish all of them.",
@@ -53,25 +58,48 @@ class Results(Domain):
         return "clicks are counted over a public list of documents, without a delta"
 
     @classmethod
+    def required_kind(cls, kind: Kind) -> str | None:
+        """Which queries matter is known from their table."""
+        del kind
+        return Queries.label
+
+    @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Clicks for queries, after queries that they can be told by."""
+        super().check_kinds(kind, before)
         if not isinstance(kind, QueryClicks):
             raise UsageError("results are for query-clicks")
         if set(before[Queries.label].columns()) - set(kind.columns()):
             raise UsageError("results need queries without --by, or by what query-clicks are by")
 
-    def with_inputs(
-        self,
-        item_list: pa.Table | None = None,
-        released: Mapping[str, pa.Table] | None = None,
-    ) -> Self:
+    @classmethod
+    def read_public_file(
+        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
+    ) -> PublicTable:
+        """The documents that a search shows: query, url, and perhaps rank.
+
+        Of each query the first 100 are kept, by rank, or in the file's order where it has none.
+        """
+        given = read_listing(path, kind, ("rank",))
+        item = comma_separated(map(identifier, kind.columns()))
+        query = comma_separated(identifier(name) for name in kind.columns() if name != "url")
+        order = '"order:best" desc nulls last, "order:row"'
+        place = f"row_number() over (partition by {query} order by {order})"
+        sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
+        return make_table(given, kind, roles, sql, sign="-")
+
+    def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same with the documents of the published queries alone."""
         if item_list is None:
             return self
-        if released is None or Queries.label not in released:
+        if first is None:
             raise UsageError("the results mechanism needs the queries that were published before")
-        asked = ItemTable.of(released[Queries.label]).places(item_list) >= 0
+        asked = ItemTable.of(first).places(item_list) >= 0
         return replace(self, domain=item_list.take(np.flatnonzero(asked)))
+
+    def decides_who_kept_what(self) -> bool:
+        """Users kept some of what the published queries leave of the list."""
+        return True
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Clicks are for published queries; the list of documents is not in the release."""

@@ -104,7 +104,6 @@ def served_kinds(kinds: Mapping[str, Kind], use: PublicInput) -> list[str]:
             if mechanism.public_input != use:
                 continue
             try:
-                mechanism.check_required_kind(kind, kinds)
                 mechanism.check_kinds(kind, kinds)
                 found.append(name)
             except UsageError as error:

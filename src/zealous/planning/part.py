@@ -79,14 +79,16 @@ class Part:
         """What the histogram is called."""
         return self.kind.name()
 
-    def settled(self, released: Mapping[str, pa.Table]) -> Self:
-        """The same, once what its mechanism may choose by is published.
+    def settled(self, released: Mapping[str, pa.Table], item_list: Any = None) -> Self:
+        """The same with what its mechanism needs besides counts.
 
         Args:
             released: What was published before, by name of kind.
+            item_list: The rows of its public file, or all items that there can be.
         """
-        first = self.mechanism.required_kind(self.kind)
-        mechanism = self.mechanism if first is None else self.mechanism.settled(released[first])
+        required = self.mechanism.required_kind(self.kind)
+        first = None if required is None else released[required]
+        mechanism = self.mechanism.with_inputs(item_list, first)
         if mechanism is self.mechanism:
             return self
         kind = replace(self.kind, items_per_user=mechanism.items_per_user)

@@ -430,25 +430,15 @@ def choose_mechanisms(
         if isinstance(mechanism, Mapping):
             asked = mechanism.get(kind.name())
         else:  # one name for all is not meant for what is made of others
-            of_others = MECHANISMS[kind.default_mechanism()].only_for_default is not None
+            of_others = MECHANISMS[kind.default_mechanism()].family is not None
             asked = None if of_others else mechanism
         use = files[kind.name()].use if kind.name() in files else None
         before = {each.name(): each for each in kinds[: kinds.index(kind)]}
-        chosen[kind.name()] = choose_mechanism(
-            asked, goal, kind.items_per_user, use, kind.default_mechanism(), (kind, before)
-        )
-        _check_order(kind, before, chosen[kind.name()][0])
+        chosen[kind.name()] = choose_mechanism(asked, goal, kind, use, before)
+        kind.check_before(before)
+        chosen[kind.name()][0].check_kinds(kind, before)
         kind.check_unit(goal.unit)
     return chosen
-
-
-def _check_order(
-    kind: Kind, before: Mapping[str, Kind], mechanism: type[CalibratedMechanism]
-) -> None:
-    """Refuse what makes use of another kind that is not published before, or not as it must be."""
-    kind.check_before(before)
-    mechanism.check_required_kind(kind, before)
-    mechanism.check_kinds(kind, before)
 
 
 def _weights(

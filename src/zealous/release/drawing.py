@@ -41,13 +41,11 @@ def draw(
     for number, planned_part in enumerate(planned.parts):
         say(f"counting {planned_part.name()} ({number + 1} of {len(planned.parts)})")
         released = {name: table.arrow for name, table in tables.items()}
-        part = planned_part.settled(released)
-        kind = part.kind.with_inputs(released)
-        item_list = (public or {}).get(part.name(), kind.known_items())
-        mechanism = part.mechanism.with_inputs(item_list, released)
-        settled[part.name()] = replace(part, mechanism=mechanism)
+        kind = planned_part.kind.with_inputs(released)
+        item_list = (public or {}).get(kind.name(), kind.known_items())
+        part = settled[kind.name()] = planned_part.settled(released, item_list)
         count = LogCount(
-            kind=kind,
+            kind=replace(kind, items_per_user=part.kind.items_per_user),
             source=source,
             select=planned.select,
             key=key,
@@ -59,7 +57,7 @@ def draw(
             before = _keepers(settled[first], released[first], source, planned.select, key)
             count = replace(count, restricted_to=before)
         random_bytes = _random_bytes(planned.seed, number)
-        tables[part.name()] = _publish_part(kind, mechanism, count, random_bytes)
+        tables[part.name()] = _publish_part(kind, part.mechanism, count, random_bytes)
     return tables
 
 

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from zealous.errors import LogError, UsageError
 from zealous.planning.plan import Plan
-from zealous.planning.public_files import READ_AS
 from zealous.release.progress import Say
 
 
@@ -21,7 +20,7 @@ def public_tables(planned: Plan, roles: Collection[str], say: Say) -> dict[str, 
             continue
         if file.path is None:
             raise UsageError(f"say where {file.name} is, which the plan names for {part.name()}")
-        read = READ_AS[file.use](file.path, part.kind, roles=roles)
+        read = part.mechanism.read_public_file(file.path, part.kind, roles=roles)
         if read.sha256 != file.sha256:
             raise LogError(f"{file.name} changed since it was planned with: plan again")
         if read.name != file.name and planned.approved is None:

@@ -118,7 +118,7 @@ def _is_released(release: OneRelease, ledger: Ledger, drafts: Drafts) -> bool:
 def _checked_plan(series: Series) -> Plan:
     """The plan; refused where a later month could not be published by it."""
     plan = series.read_plan()
-    if series.prior and any(part.mechanism.requires_kind for part in plan.parts):
+    if series.prior and any(part.mechanism.required_kind(part.kind) for part in plan.parts):
         raise UsageError(
             f"prior = true needs tables that stand by themselves, and {series.plan} has one that "
             "follows another: plan with --items-per-user, or leave prior out"

@@ -21,13 +21,13 @@ import pyarrow as pa
 
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
-from zealous.items import Kind
+from zealous.items import Kind, Queries
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import PublicInput
-from zealous.planning.public_files import read_public
+from zealous.mechanisms.public_files import read_public
 from zealous.privacy.guarantee import (
     Indistinguishability,
     Neighbors,
@@ -47,7 +47,7 @@ FIGURES = ("items", "covered", "error", "relative_error", "noise", "seconds")
 COMPARED_MECHANISMS = {
     name: each
     for name, each in MECHANISMS.items()
-    if each.requires_kind is None and each.only_for_default is None
+    if each.family is None and each.required_kind(Queries(items_per_user=1)) is None
 }
 
 

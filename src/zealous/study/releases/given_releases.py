@@ -24,7 +24,7 @@ from zealous.study.grid.study import KINDS
 
 _ANY = 1
 # What is made of other tables is not counted from the log alone.
-_OF_OTHERS = {name for name, each in MECHANISMS.items() if each.only_for_default is not None}
+_OF_OTHERS = {name for name, each in MECHANISMS.items() if each.family is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

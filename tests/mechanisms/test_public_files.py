@@ -32,14 +32,15 @@ from zealous.items import (
 from zealous.items import lists as listing
 from zealous.logs.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
 from zealous.logs.open_log import open_log
-from zealous.planning.public_files import MOST_RESULTS, PublicTable, read_public, read_results
+from zealous.mechanisms.public_files import PublicTable, read_public
+from zealous.mechanisms.results import MOST_RESULTS, Results
 from zealous.record import record
 
 SECRET = "Zanzibar"
 
 
 def read(path: Path, kind: Kind, **options: Any) -> PublicTable:
-    return read_public(path, kind, engine=DuckDB(threads=1), **options)
+    return read_public(path, kind, **options)
 
 
 def items(public: PublicTable) -> list[Any]:
@@ -383,7 +384,7 @@ def test_more_rows_than_are_read(
 def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
     path = written(tmp_path / "list.txt", "tea\n")
     program = (
-        "import sys, zealous.planning.public_files\n"
+        "import sys, zealous.mechanisms.public_files\n"
         "from zealous.items import queries\n"
         "from zealous.items.lists import find_list\n"
         "assert find_list(sys.argv[1], queries(1)).name == 'list.txt'\n"
@@ -397,7 +398,7 @@ def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
 
 def results(path: Path, text: str, **options: Any) -> PublicTable:
     kind = query_clicks(1, **options)
-    return read_results(written(path, text), kind, engine=DuckDB(threads=1))
+    return Results.read_public_file(written(path, text), kind)
 
 
 def rows(public: PublicTable) -> list[tuple[str, ...]]:

@@ -24,8 +24,6 @@ from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 
-MOST_RESULTS = 100  # documents of one query
-
 
 @dataclass(frozen=True, kw_only=True)
 class PublicTable:
@@ -48,9 +46,7 @@ class PublicTable:
     table: pa.Table = field(repr=False, compare=False)
 
 
-def read_public(
-    path: str | Path, kind: Kind, *, roles: Collection[str] = (), engine: DuckDB | None = None
-) -> PublicTable:
+def read_public(path: str | Path, kind: Kind, *, roles: Collection[str] = ()) -> PublicTable:
     """Read the items of a kind from a public file.
 
     A row is taken for one item, and made what the log's would be: lower-cased, tidied, folded. One
@@ -67,7 +63,6 @@ def read_public(
         kind: What the items are.
         roles: The roles that have a column in the log: a log with its own lists of keywords has
             other keywords than one without.
-        engine: Where to work, not begun yet; one of its own where not given.
 
     Raises:
         LogError: The file cannot be read, or lists no item of the kind.
@@ -78,50 +73,24 @@ def read_public(
     item = comma_separated(map(identifier, kind.columns()))
     ranked = 'dense_rank() over (order by "order:best" nulls first)'
     sql = f"select {item}, {ranked} as count from best order by count desc, {item}"
-    return _make_table(given, kind, roles, engine, sql)
+    return make_table(given, kind, roles, sql)
 
 
-def read_results(
-    path: str | Path,
-    kind: Kind,
-    *,
-    roles: Collection[str] = (),
-    engine: DuckDB | None = None,
+def make_table(
+    given: Listing, kind: Kind, roles: Collection[str], sql: str, sign: str = ""
 ) -> PublicTable:
-    """Read a public list of the documents that a search shows: query, url, and perhaps rank.
-
-    Of each query the first 100 are kept, by rank, or in the file's order where it has none.
+    """The items of the rows, of which `sql` chooses from `best` (item..., order:best, order:row).
 
     Args:
-        path: As for `read_public`.
-        kind: The kind of items that the clicks will be.
-        roles: As for `read_public`; queries and addresses are read alike whatever they are.
-        engine: Where to work, not begun yet; one of its own where not given.
+        given: What the file lists.
+        kind: What the items are.
+        roles: The roles that have a column in the log.
+        sql: The choice.
+        sign: A minus where the smallest number comes first.
     """
-    given = read_listing(path, kind, ("rank",))
-    item = comma_separated(map(identifier, kind.columns()))
-    query = comma_separated(identifier(name) for name in kind.columns() if name != "url")
-    order = '"order:best" desc nulls last, "order:row"'
-    place = f"row_number() over (partition by {query} order by {order})"
-    sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
-    return _make_table(given, kind, roles, engine, sql, sign="-")
-
-
-READ_AS = {"domain": read_public, "prior": read_public, "results": read_results}
-
-
-def _make_table(
-    given: Listing,
-    kind: Kind,
-    roles: Collection[str],
-    engine: DuckDB | None,
-    sql: str,
-    sign: str = "",
-) -> PublicTable:
-    """Make items of the rows, and choose from `best` (item..., order:best, order:row)."""
     item = comma_separated(map(identifier, kind.columns()))
     entries = kind.as_entries(given.table, roles)
-    with engine or DuckDB() as running:
+    with DuckDB() as running:
         source = _open_list(entries, running)
         each = comma_separated(
             f"any_value({name}) as {name}" for name in map(identifier, kind.columns())
