@@ -15,7 +15,7 @@ from zealous.cli.options.goal import epsilon_from, stated_delta
 from zealous.cli.options.log import log_from, stated_from
 from zealous.errors import UsageError, ZealousError
 from zealous.files.passwords import without_password
-from zealous.items import Kind, default_items_per_user
+from zealous.items import KINDS, Kind, default_items_per_user
 from zealous.logs.column_names import ROLES, is_known
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.start import (
@@ -98,7 +98,7 @@ def _proposed(items: str | None, given: Given, missing: Sequence[str]) -> dict[s
         "--delta": ("--delta", format_number(default_delta(given["guarantee"], users))),
         "--users": ("--users", str(users)),
         "--items-per-user": ("--items-per-user", str(Kind.default_items_per_user)),
-        "--items": ("--items", "queries"),
+        "--items": ("--items", next(iter(KINDS))),
     }
     said = dict(values[option] for option in missing)
     if "paths" in given:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from zealous.engines.duckdb import DuckDB
+from zealous.cli.options.machine import DEFAULT_ENGINE
 from zealous.engines.engine import ENGINES
 from zealous.errors import UsageError
 
 
 def _refuse_engine(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
-    if any(each != DuckDB.name for each in given):
+    if any(each != DEFAULT_ENGINE for each in given):
         raise UsageError(
             f"{context.info_name} does more than count, and runs on this machine alone: give it a "
             "log on this machine, such as a sample of the users. inspect, publish, study evaluate "

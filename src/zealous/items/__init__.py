@@ -182,6 +182,21 @@ def tail(items_per_user: int) -> list[Kind]:
     ]
 
 
+def tail_of(kinds: Sequence[Kind], roles: Collection[str] | None) -> list[Kind]:
+    """The kinds of `tail` for a release of these kinds and a log of such columns.
+
+    Raises:
+        UsageError: Queries or keywords are not among them.
+    """
+    most = {kind.name(): kind.items_per_user for kind in kinds}
+    if not {Queries.label, Keywords.label} <= set(most):
+        raise UsageError("--tail needs queries and keywords among the --items")
+    has_time = roles is None or "time" in roles
+    return [
+        kind for kind in tail(most[Keywords.label]) if has_time or "time" not in kind.required_roles
+    ]
+
+
 def list_kinds(given: Kinds) -> list[Kind]:
     """The kinds that somebody names: one by itself, or several.
 

@@ -431,7 +431,7 @@ KINDS: Registry[type[Kind]] = Registry(
     "zealous.items",
     lambda kind: kind.label,
     first=(
-        *("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
+        *("queries", "keywords", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
         *("columns", "itemsets", "sequences"),
     ),
 )

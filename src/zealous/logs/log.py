@@ -83,6 +83,7 @@ class Format:
         columns: What its columns mean, where nobody says otherwise.
         suffixes: The endings of files that have it, such as `.csv`.
         time_format: How times are written; see `Log`.
+        title: What it is called in sentences.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Format:
     columns: Columns
     suffixes: tuple[str, ...] = ()
     time_format: str | None = None
+    title: str = ""
 
 
 FORMATS: Registry[Format] = Registry(

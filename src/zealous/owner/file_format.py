@@ -17,6 +17,7 @@ from pathlib import Path
 
 from zealous.errors import LogError, ZealousError
 from zealous.files import parquet
+from zealous.files.delimited import Delimited
 from zealous.files.lines import Layout, first_bytes
 from zealous.files.places import Place
 from zealous.logs.column_names import is_known
@@ -25,7 +26,6 @@ from zealous.owner.value_shapes import Shape, is_value, shape_of, time_format_of
 from zealous.privacy.guarantee import is_unnamed, unnamed_column
 
 _DELIMITERS = ("\t", ",", ";", "|")
-_USUAL = {"csv": ",", "tsv": "\t"}
 _ALIKE = 0.9  # of the lines that must have the same number of fields
 _LINES = 500
 _RARE = 0.01  # of the objects of JSON lines: a name that fewer have is not shown
@@ -113,12 +113,11 @@ class FileFormat:
     def describe(self) -> str:
         """The format in words."""
         between = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
-        delimiter = self.delimiter or _USUAL.get(self.format)
-        words = {"parquet": "Parquet", "jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV"}
-        said = [words.get(self.format, f"the format {self.format}")]
+        delimiter = self.delimiter or _usual_delimiter(self.format)
+        said = [FORMATS[self.format].title or f"the format {self.format}"]
         if delimiter:
             said.append(f"fields between {between.get(delimiter, repr(delimiter))}")
-        if self.format != "parquet":
+        if FORMATS[self.format].layout is not None:
             said.append(f"in {self.encoding or 'UTF-8'}")
         if delimiter and not self.has_header:
             said.append("no header")
@@ -131,7 +130,8 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
     Raises:
         LogError: It is no table of text, JSON lines or Parquet, or nobody can tell which.
     """
-    if (stated.format or format_by_ending(path)) == "parquet":
+    named = FORMATS.get(stated.format or format_by_ending(path) or "")
+    if named is not None and named.layout is None:
         return _parquet_format(path)
     start = first_bytes(path)
     if start.startswith(b"PAR1"):
@@ -148,9 +148,26 @@ def find_format(path: Place, stated: StatedFormat) -> FileFormat:
     if stated == StatedFormat(encoding=stated.encoding):
         for name, layout in _recognised_formats(lines):
             return _preset_format(name, layout, encoding)
-    if stated.format == "jsonl" or lines[0].lstrip().startswith(("{", "[")):
+    if _lines_name_columns(stated.format) or lines[0].lstrip().startswith(("{", "[")):
         return _json_format(path, lines, encoding)
     return _delimited_format(path, lines, stated, encoding)
+
+
+def _layout_of(name: str | None) -> Layout | None:
+    found = FORMATS.get(name or "")
+    return None if found is None else found.layout
+
+
+def _lines_name_columns(name: str | None) -> bool:
+    """Whether each line of a format names its own columns, and no header does."""
+    layout = _layout_of(name)
+    return layout is not None and not layout.names and not layout.has_header
+
+
+def _usual_delimiter(name: str | None) -> str | None:
+    """What stands between the fields of a format whose columns a header names."""
+    layout = _layout_of(name)
+    return layout.delimiter if isinstance(layout, Delimited) and not layout.names else None
 
 
 def columns_of_lines(log: Log) -> tuple[str, ...] | None:
@@ -313,7 +330,7 @@ def _delimited_format(
         has_header=header,
         certain_names=not header or stated.header is not None,
         shapes=shapes,
-        delimiter=None if _USUAL[stated.format or chosen] == delimiter else delimiter,
+        delimiter=None if _usual_delimiter(stated.format or chosen) == delimiter else delimiter,
         encoding=encoding,
         time_formats=_time_formats(dict(zip(names, columns, strict=True))),
         person=names[person] if is_unnamed(names[person]) and not header else None,
@@ -330,7 +347,7 @@ def _conversion(path: Place) -> str:
 
 def _guess_delimiter(path: Place, lines: Sequence[str], stated: str | None) -> str:
     """What divides the lines into the same number of fields, at least two of them."""
-    usual = _USUAL.get(stated or format_by_ending(path) or "")
+    usual = _usual_delimiter(stated or format_by_ending(path))
     found = []
     for delimiter in _DELIMITERS:
         counts = Counter(len(_split_fields(line, delimiter)) for line in lines)

@@ -15,13 +15,10 @@ from zealous.cli.options import Given
 from zealous.errors import UsageError
 from zealous.items import (
     KINDS,
-    Keywords,
     Kind,
-    Queries,
-    QueryClicks,
     default_items_per_user,
     parse_kinds,
-    tail,
+    tail_of,
 )
 from zealous.items.items_per_user import LOOK_PRICE, ItemsPerUser, look_name
 from zealous.mechanisms.after_look import UNKNOWN
@@ -83,8 +80,6 @@ def items_option(help: str, *, required: bool = False) -> Option:  # noqa: A002
 def kinds_from(items: str, given: Given) -> list[Kind]:
     """The kinds of items that --items, --items-per-user and ITEMS options ask for."""
     names = [name.strip() for name in items.split(",") if name.strip()]
-    if given["rates"] and QueryClicks.label not in names:
-        raise UsageError("--rates needs queries and query-clicks among the --items")
     settings = {
         "by": given["by"],
         "fold": given["fold_words"],
@@ -104,6 +99,8 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
         found = parse_kinds(name, most[name], **settings)
         brought, known = _before(found), {kind.name() for kind in kinds}
         kinds += [kind for kind in found if kind.name() not in brought & known]
+    if given["rates"] and not any(kind.restricting_kind() for kind in kinds):
+        raise UsageError("--rates needs queries and query-clicks among the --items")
     _check_used(kinds, given)
     return kinds
 
@@ -193,13 +190,9 @@ def with_tail(
     if extra <= 0:
         raise UsageError("--tail must be above 0: it is the epsilon that it costs")
     most = {kind.name(): kind.items_per_user for kind in kinds}
-    if not {Queries.label, Keywords.label} <= set(most):
-        raise UsageError("--tail needs queries and keywords among the --items")
+    about = tail_of(kinds, roles)
     if given["by"] or given["fold_words"]:
         raise UsageError("--tail goes with neither --by nor --fold-words")
-    about = tail(most[Keywords.label])
-    if roles is not None and "time" not in roles:
-        about = [kind for kind in about if "time" not in kind.required_roles]
     own: Mapping[str, Number] = split_from(given) or {k.name(): k.budget_weight() for k in kinds}
     if set(own) != set(most):
         raise UsageError("--split must name the --items, each once: --tail has its own epsilon")

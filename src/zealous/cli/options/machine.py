@@ -13,6 +13,7 @@ from zealous.engines.duckdb import DuckDB
 from zealous.engines.engine import ENGINES, Engine
 from zealous.errors import UsageError
 
+DEFAULT_ENGINE = DuckDB.name
 _option = options_of("Machine")
 
 ENGINE = (
@@ -31,7 +32,7 @@ ANY_ENGINE = (
     _option(
         "--engine",
         type=ENGINE_NAME,
-        default=DuckDB.name,
+        default=DEFAULT_ENGINE,
         show_default=True,
         help=" ".join(filter(None, (each.summary for each in ENGINES.values()))),
     ),
@@ -45,7 +46,7 @@ ANY_ENGINE = (
 
 def engine_from(given: Given) -> Engine:
     """The engine that ANY_ENGINE options ask for, or the embedded one by ENGINE options."""
-    chosen = ENGINES[given.get("engine", DuckDB.name)]
+    chosen = ENGINES[given.get("engine", DEFAULT_ENGINE)]
     for other in ENGINES.values():
         names = [each.name for each in other.options]
         if other is not chosen and any(given.get(name.replace("-", "_")) for name in names):

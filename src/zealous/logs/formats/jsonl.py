@@ -13,5 +13,6 @@ register(
         layout=JsonLines(),
         columns=Columns(user="user", query="query", time="time", url="url"),
         suffixes=(".jsonl", ".ndjson", ".json"),
+        title="JSON lines",
     )
 )

@@ -15,5 +15,6 @@ register(
             keywords="keywords",
         ),
         suffixes=(".parquet", ".pq"),
+        title="Parquet",
     )
 )

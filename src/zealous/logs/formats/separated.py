@@ -11,6 +11,15 @@ register(
         layout=Delimited(delimiter=",", quoted=True),
         columns=_NAMED,
         suffixes=(".csv",),
+        title="CSV",
     )
 )
-register(Format(name="tsv", layout=Delimited(delimiter="\t"), columns=_NAMED, suffixes=(".tsv",)))
+register(
+    Format(
+        name="tsv",
+        layout=Delimited(delimiter="\t"),
+        columns=_NAMED,
+        suffixes=(".tsv",),
+        title="TSV",
+    )
+)

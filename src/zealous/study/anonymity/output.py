@@ -17,6 +17,7 @@ from zealous.errors import ReleaseError, UsageError
 from zealous.files.csv_cells import write_rows
 from zealous.files.places import file_in_folder, place_of
 from zealous.files.strict_json import parse
+from zealous.items import kind_by_name
 from zealous.logs.log import ANONYMIZED, NOT_PRIVATE
 from zealous.record.codec import structure
 from zealous.record.record import Software
@@ -29,11 +30,9 @@ FORMAT: Literal[1] = 1
 ABOUT = ANONYMIZED
 _LOG: Literal["log.parquet"] = "log.parquet"
 # What a recipient can count in any output, so that all methods are measured alike.
-KINDS: dict[str, tuple[str, ...]] = {
-    "keywords": ("keyword",),
-    "queries": ("query",),
-    "clicks": ("url",),
-    "query-pairs": ("query", "next_query"),
+KINDS = {
+    name: kind_by_name(name, 1).columns()
+    for name in ("keywords", "queries", "clicks", "query-pairs")
 }
 WARNING = (
     f"{NOT_PRIVATE}. This was made by an anonymity method, which promises nothing "

@@ -307,7 +307,8 @@ def _candidates(
 def _study_methods(grid: StudyInputs) -> Iterable[Method]:
     """The anonymity methods of the study at each k, which keep clicks where clicks are compared."""
     study = grid.study
-    clicks = "clicks" in study.kinds and "url" in grid.log.columns.assigned()
+    used = {role for name in study.kinds for role in kind_named(name, 1).required_roles}
+    clicks = "url" in used & grid.log.columns.assigned().keys()
     methods = [
         named(name, k=k, session_gap=study.session_gap, clicks=clicks)
         for name in study.methods
