@@ -30,11 +30,9 @@ class ItemNames(Protocol):
 
     def item_names(self, pair: int, side: int) -> list[pa.Array]:
         """The names in all copies of a side of a pair, item by item; none if `@` tells copies."""
-        ...
 
     def published_copies(self, table: pa.Table) -> PublishedCopies:
         """The rows of a published table that belong to a copy."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,6 @@ class NamesPerCopy:
 
     def item_names(self, pair: int, side: int) -> list[pa.Array]:
         """`@` in their names stands for the copy."""
-        del pair, side
         return []
 
     def published_copies(self, table: pa.Table) -> PublishedCopies:

@@ -72,11 +72,9 @@ class DuckDB:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Self:
-        """One as the command line asks for it."""
         return cls(memory=given["memory"], threads=given["threads"], temporary=given["temporary"])
 
     def with_resources(self, *, memory: int | None = None, temporary: Path | None = None) -> DuckDB:
-        """One more with the same settings, but for these."""
         return DuckDB(
             memory=f"{memory or self.memory}B",
             threads=self.threads,
@@ -104,7 +102,6 @@ class DuckDB:
     def columns(
         self, paths: Sequence[Path | Place], layout: Layout | None
     ) -> dict[str, str] | None:
-        """The columns that all files have and their Arrow types; None where lines may differ."""
         if layout is None:
             return parquet.common_columns(paths)
         return dict.fromkeys(columns(paths, layout) or (), "string") or None
@@ -156,7 +153,6 @@ class DuckDB:
         lists: Sequence[str] = (),
         limits: Limits | None = None,
     ) -> Opened:
-        """Let files be selected from under a name; see `Engine`."""
         skipped, sizes = Skipped(), None
         places = [place_of(path) for path in paths]
         if not must_stage(places, layout):
@@ -192,14 +188,12 @@ class DuckDB:
         return sizes.largest > self.working_memory // (4 * self.threads)
 
     def add_table(self, name: str, table: pa.Table) -> None:
-        """Let a table that Python made be selected from under a name."""
         path = self.directory / f"put-{name}.parquet"
         with _writing():
             pq.write_table(table, path)
         self.open(name, [path])
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
-        """Stream the rows of the last step, each batch as `each` leaves it."""
         batches = self._batches(steps)
         return map(each, batches) if each else batches
 
@@ -218,7 +212,6 @@ class DuckDB:
             raise _wrapped(error) from None
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
-        """A small result."""
         result = self._run(statement(steps))
         try:
             return list(result.fetchall())
@@ -226,7 +219,6 @@ class DuckDB:
             raise _wrapped(error) from None
 
     def append_rows(self, name: str, steps: Sequence[Step]) -> None:
-        """Append the rows of the last step to a temporary table."""
         known = self._run(
             f"select count(*) from duckdb_tables() where temporary and table_name = {literal(name)}"
         ).fetchone()[0]
@@ -234,11 +226,9 @@ class DuckDB:
         self._run(f"{into} {statement(steps)}")
 
     def drop(self, name: str) -> None:
-        """Forget a temporary table."""
         self._run(f"drop table if exists {name}")
 
     def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
-        """Keep the rows of the last step, as `each` leaves them, under a name; see `Engine`."""
         path = self.directory / f"kept-{name}.parquet"
         with self._wrapping():
             reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
@@ -248,7 +238,6 @@ class DuckDB:
         self.open(name, [path])
 
     def buckets(self, rows: int, text: int) -> int:
-        """In how many parts of its users a log must be worked through to fit in memory."""
         needed = rows * _BYTES_PER_ROW + text * _COPIES
         return max(1, math.ceil(needed / self.working_memory))
 
@@ -273,11 +262,9 @@ class DuckDB:
         return f"list_max(min({value}, {number}))"
 
     def row_identifier(self) -> str:
-        """A whole number that no other row of a step has."""
         return "row_number() over ()"
 
     def bucket(self, column: str, buckets: int) -> str:
-        """The bucket of a user: the same for all of her rows."""
         return f"hash({identifier(column)}) % {buckets}"
 
     def _run(self, sql: str) -> Any:

@@ -142,29 +142,23 @@ class Engine(Protocol):
             given: `memory`, `threads`, `temporary` and `options`, with _ for -; None or empty where
                 they are not given.
         """
-        ...
 
     def local(self) -> LocalEngine | None:
         """Itself, if the rows it works on are on this machine; else None."""
-        ...
 
     def place(self, given: object) -> Place | None:
         """Where a log is, if this engine alone can look there; else None."""
-        ...
 
     def columns(
         self, paths: Sequence[Path | Place], layout: Layout | None
     ) -> dict[str, str] | None:
         """The columns that all files have and their Arrow types; None where lines may differ."""
-        ...
 
     def __enter__(self) -> Self:
         """Begin."""
-        ...
 
     def __exit__(self, *_: object) -> None:
         """End, and remove what was made on the way."""
-        ...
 
     def open(
         self,
@@ -185,11 +179,9 @@ class Engine(Protocol):
             lists: Those of them that may hold lists of text.
             limits: Texts over these may be NULL; the steps leave out all others.
         """
-        ...
 
     def add_table(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
-        ...
 
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """Stream the rows of the last step, each batch as `each` leaves it.
@@ -197,11 +189,9 @@ class Engine(Protocol):
         `each` runs where the rows are, keeps the columns and their types, and is applied once to
         every row of what is yielded.
         """
-        ...
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         """A small result."""
-        ...
 
     def append_rows(self, name: str, steps: Sequence[Step]) -> None:
         """Append the rows of the last step to a temporary table.
@@ -209,11 +199,9 @@ class Engine(Protocol):
         The steps must give the same rows whenever they are run, so without noise and without
         `row_identifier`: an engine may run them again to make what it lost.
         """
-        ...
 
     def drop(self, name: str) -> None:
         """Forget a temporary table."""
-        ...
 
     def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name.
@@ -221,7 +209,6 @@ class Engine(Protocol):
         `each` is applied once to every row, however often they are then selected: noise is not
         drawn again.
         """
-        ...
 
     def buckets(self, rows: int, text: int) -> int:
         """In how many parts of its users a log must be worked through.
@@ -230,36 +217,30 @@ class Engine(Protocol):
             rows: How many rows it has.
             text: How many bytes there are in the columns that are worked on.
         """
-        ...
 
     def rank_key(self, key: int, columns: Sequence[str]) -> str:
         """SQL: an order of a user's items that looks random and is fixed by the key."""
-        ...
 
     def rank_bin(self, rank: str) -> str | None:
         """SQL: the bin of a rank key, 0 to 62, which never falls as the rank rises.
 
         None where the engine is faster without looking ahead for who can be among the first.
         """
-        ...
 
     def kth_smallest(self, value: str, number: int) -> str | None:
         """SQL: of the so many smallest values of a group, the largest.
 
         None where the engine has no way to tell but sorting them all.
         """
-        ...
 
     def row_identifier(self) -> str:
         """SQL: a whole number that no other row of a step has.
 
         It may be another whenever the step is run: `materialize` keeps it.
         """
-        ...
 
     def bucket(self, column: str, buckets: int) -> str:
         """SQL: the bucket of a user, the same for all of her rows."""
-        ...
 
 
 class LocalEngine(Engine, Protocol):
@@ -281,7 +262,6 @@ class LocalEngine(Engine, Protocol):
         self, *, memory: int | None = None, temporary: Path | None = None
     ) -> LocalEngine:
         """One more with the same settings, but for these."""
-        ...
 
 
 ENGINES: Registry[type[Engine]] = Registry(

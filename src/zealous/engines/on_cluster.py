@@ -30,7 +30,6 @@ class OnCluster(OnEngine):
 
     @property
     def suffix(self) -> str:
-        """The ending of its name."""
         return PurePosixPath(self.name).suffix if self.url else ".parquet"
 
     def ledger_place(self) -> Place:

@@ -106,7 +106,6 @@ class Spark:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Self:
-        """One as the command line asks for it."""
         for name in ("memory", "threads", "temporary"):
             if given.get(name) is not None:
                 raise UsageError(
@@ -219,7 +218,6 @@ class Spark:
         lists: Sequence[str] = (),
         limits: Limits | None = None,
     ) -> Opened:
-        """Let files be selected from under a name; see `Engine`."""
         paths = [place_of(path) for path in paths]
         if layout is None:
             local = _local(paths)  # where the first file would decide how others are read
@@ -281,7 +279,6 @@ class Spark:
         return Opened(types, Skipped())
 
     def add_table(self, name: str, table: pa.Table) -> None:
-        """Let a table that Python made be selected from under a name."""
         with wrap_errors():
             self._view(name, self.session.createDataFrame(table))
 
@@ -300,7 +297,6 @@ class Spark:
         return _numbered(frame).mapInArrow(through, frame.schema)
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
-        """A small result."""
         with wrap_errors():
             found = self._stored.despite_losses(lambda: self._run(steps).collect())
         return [tuple(row) for row in found]
@@ -354,7 +350,6 @@ class Spark:
         return 1
 
     def rank_key(self, key: int, columns: Sequence[str]) -> str:
-        """An order of a user's items that looks random and is fixed by the key."""
         signed = key - (1 << 64) if key >> 63 else key
         return f"xxhash64({signed}, {comma_separated(identifier(column) for column in columns)})"
 
@@ -369,7 +364,6 @@ class Spark:
         return "monotonically_increasing_id()"
 
     def bucket(self, column: str, buckets: int) -> str:
-        """The bucket of a user: the same for all of her rows."""
         return f"abs(xxhash64({identifier(column)}) % {buckets})"
 
     def _run(self, steps: Sequence[Step]) -> Any:

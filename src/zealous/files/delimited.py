@@ -34,7 +34,6 @@ class Delimited(Layout):
     least: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what could not be split line by line."""
         super().__post_init__()
         if (
             not self.delimiter
@@ -49,7 +48,6 @@ class Delimited(Layout):
         return not self.names
 
     def with_options(self, names: Sequence[str], delimiter: str | None, encoding: str) -> Self:
-        """The same, but for what somebody says of the files."""
         return replace(
             self,
             names=tuple(names) or self.names,
@@ -59,7 +57,6 @@ class Delimited(Layout):
         )
 
     def header(self, line: str) -> Sequence[str]:
-        """The names in a file's first line; none where it names nothing."""
         try:
             return _split(line, self) if line else []
         except csv.Error:

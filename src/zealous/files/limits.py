@@ -39,7 +39,6 @@ class Limits:
     words: int = 256
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         for name, value in asdict(self).items():
             if positive_integer(value, f"limits: {name}") > _MOST:
                 raise UsageError(f"limits: {name} must be at most {_MOST:,}")

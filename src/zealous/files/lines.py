@@ -56,7 +56,6 @@ class Layout(ABC):
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        """Refuse what could not be split line by line."""
         if len(set(self.names)) < len(self.names):
             raise UsageError("columns must have different names")
         try:
@@ -87,7 +86,6 @@ class Layout(ABC):
 
     def is_unmistakable(self, line: str) -> bool:
         """Whether a line can hardly be of any other layout; where none can tell, it is not."""
-        del line
         return False
 
     def lists(self, wanted: Sequence[str]) -> tuple[str, ...]:

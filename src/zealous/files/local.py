@@ -26,7 +26,6 @@ class LocalPath(PosixPath):
     __slots__ = ()
 
     def parts_below(self, folder: Place) -> tuple[str, ...]:
-        """The parts of the name from a folder on."""
         return self.relative_to(str(folder)).parts
 
     def identity(self) -> bytes:
@@ -38,7 +37,6 @@ class LocalPath(PosixPath):
         return self
 
     def find_files(self) -> tuple[bool, Sequence[LocalPath]]:
-        """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
         if self.is_dir():
             return True, self.files()
         if self.exists():
@@ -63,7 +61,6 @@ class LocalPath(PosixPath):
         return open_parquet(self)
 
     def stream(self, codec: str | None, buffer: int) -> AbstractContextManager[Any]:
-        """The file, to be read from its beginning, unpacked."""
         if codec is None:  # nothing to unpack: Arrow need not be loaded
             return self.open("rb")
         return pa.input_stream(str(self), compression=codec)  # type: ignore[no-any-return]
@@ -72,12 +69,10 @@ class LocalPath(PosixPath):
         """Files of this machine are read in one go."""
 
     def version(self) -> list[Any]:
-        """What changes when the file does."""
         found = self.stat()
         return [str(self), found.st_size, found.st_mtime_ns]
 
     def reason_unreadable(self, error: Exception) -> str | None:
-        """Why it could not be read, if the error tells and it is not the contents."""
         return "no permission" if isinstance(error, PermissionError) else None
 
     def folders(self) -> Sequence[LocalPath]:
@@ -91,7 +86,6 @@ class LocalPath(PosixPath):
         return self
 
     def check_new(self) -> None:
-        """Nothing is ever overwritten."""
         if is_address(str(self)):  # which may hold a password
             raise ReleaseError("an address is no directory to write to: name a directory")
         if os.path.lexists(self):
@@ -100,7 +94,6 @@ class LocalPath(PosixPath):
             raise ReleaseError(f"{self.parent} is not a directory: make it first")
 
     def check_file_names(self, names: Iterable[str]) -> None:
-        """Raise if files of these names could not be written to a new folder here."""
         self.check_new()
         try:
             str(self).encode()

@@ -76,17 +76,14 @@ class Remote:
 
     @property
     def name(self) -> str:
-        """The last part."""
         return self.key.rpartition("/")[2] or self.host
 
     @property
     def suffix(self) -> str:
-        """The ending of the name."""
         return PurePosixPath(self.name).suffix
 
     @property
     def stem(self) -> str:
-        """The name without its ending."""
         return PurePosixPath(self.name).stem
 
     @property
@@ -115,11 +112,9 @@ class Remote:
         return False
 
     def is_file(self) -> bool:
-        """Whether there is such an object."""
         return bool(_kind(self) == "File")
 
     def find_files(self) -> tuple[bool, list[Remote]]:
-        """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
         with translate_errors():
             info = _store(self).get_file_info(_path(self))
         if info.type.name == "File":
@@ -147,7 +142,6 @@ class Remote:
         return sorted(found, key=lambda each: each.key.split("/"))
 
     def parts_below(self, folder: Place) -> tuple[str, ...]:
-        """The parts of the name from a folder on."""
         return tuple(str(self).removeprefix(str(folder)).strip("/").split("/"))
 
     def check_readable(self) -> None:
@@ -183,16 +177,13 @@ class Remote:
             yield stream
 
     def check_same(self) -> None:
-        """Raise if the object is no longer the one that was found."""
         with translate_errors():
             self._check()
 
     def version(self) -> list[Any]:
-        """What changes when the object does."""
         return [str(self), self.seen]
 
     def reason_unreadable(self, error: Exception) -> str | None:
-        """Why it could not be read, if the error tells and it is not the contents."""
         found = store_error(error)
         return None if found.errno == errno.EIO else error_text(found)
 
@@ -205,7 +196,6 @@ class Remote:
         return self
 
     def read_bytes(self) -> bytes:
-        """All of it."""
         with self.open_file() as file, translate_errors():
             return bytes(file.read())
 
@@ -233,7 +223,6 @@ class Remote:
             _store(self).delete_file(_path(self))
 
     def check_new(self) -> None:
-        """Nothing is ever overwritten."""
         if not self.key:
             raise ReleaseError(f"{self} is a whole bucket: name a folder in it")
         try:
@@ -244,7 +233,6 @@ class Remote:
             raise ReleaseError(f"{self} exists already: name a folder that does not")
 
     def check_file_names(self, names: Iterable[str]) -> None:
-        """Raise if files of these names could not be written to a new folder here."""
         if any(len((self / name).key.encode()) > _LONGEST_KEY for name in names):
             raise too_long(_LONGEST_KEY)
         with self.claim():

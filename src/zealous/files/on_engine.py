@@ -35,7 +35,6 @@ class OnEngine:
 
     @property
     def stem(self) -> str:
-        """The name without its ending."""
         return PurePosixPath(self.name).stem
 
     @property

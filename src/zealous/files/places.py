@@ -31,71 +31,55 @@ class Place(Protocol):
     @property
     def name(self) -> str:
         """The last part."""
-        ...
 
     @property
     def suffix(self) -> str:
         """The ending of the name."""
-        ...
 
     @property
     def stem(self) -> str:
         """The name without its ending."""
-        ...
 
     @property
     def parent(self) -> Place:
         """The folder it is in."""
-        ...
 
     @property
     def parents(self) -> Sequence[Place]:
         """The folders above, the nearest first."""
-        ...
 
     def __truediv__(self, name: str) -> Place:
         """A file of a folder."""
-        ...
 
     def parts_below(self, folder: Place) -> tuple[str, ...]:
         """The parts of the name from a folder on."""
-        ...
 
     def resolve(self) -> Place:
         """Where it really is, whatever links lead there."""
-        ...
 
     def identity(self) -> bytes:
         """One name for the same place, however it is reached."""
-        ...
 
     def local(self) -> Path | None:
         """Its path, if it is on this machine."""
-        ...
 
     def is_file(self) -> bool:
         """Whether there is such a file."""
-        ...
 
     def is_symlink(self) -> bool:
         """Whether it is a link to another place."""
-        ...
 
     def find_files(self) -> tuple[bool, Sequence[Place]]:
         """The files of a file, a folder or a pattern, in order, and whether it is a folder."""
-        ...
 
     def files(self) -> Sequence[Place]:
         """The files in a folder and those below it; none where there is no such folder."""
-        ...
 
     def check_readable(self) -> None:
         """Raise if it is known already that it cannot be read."""
-        ...
 
     def open_file(self) -> AbstractContextManager[Any]:
         """What Arrow reads a file from."""
-        ...
 
     def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
         """Its rows, if their columns have names and types.
@@ -103,7 +87,6 @@ class Place(Protocol):
         Args:
             lists: The columns that are lists of texts, where each value has a type of its own.
         """
-        ...
 
     def stream(self, codec: str | None, buffer: int) -> AbstractContextManager[Any]:
         """The file, to be read from its beginning, unpacked.
@@ -112,39 +95,30 @@ class Place(Protocol):
             codec: How it is packed; None for not at all.
             buffer: How much is asked for at once.
         """
-        ...
 
     def read_bytes(self) -> bytes:
         """All of it."""
-        ...
 
     def check_same(self) -> None:
         """Raise if it is no longer the file that was found."""
-        ...
 
     def version(self) -> list[Any]:
         """What changes when the file does."""
-        ...
 
     def reason_unreadable(self, error: Exception) -> str | None:
         """Why it could not be read, if the error tells and it is not the contents."""
-        ...
 
     def folders(self) -> Sequence[Place]:
         """The folder that it is, or is in, and those above that may be the whole of a log."""
-        ...
 
     def ledger_place(self) -> Place:
         """By which place its ledger is found; `Refused` where it may have several names."""
-        ...
 
     def check_new(self) -> None:
         """Nothing is ever overwritten."""
-        ...
 
     def check_file_names(self, names: Iterable[str]) -> None:
         """Raise if files of these names could not be written to a new folder here."""
-        ...
 
     def new_folder(self, what: str, *, mode: int) -> AbstractContextManager[Path]:
         """A private directory of this machine, which takes this name once all of it is there.
@@ -153,11 +127,9 @@ class Place(Protocol):
             what: What is written, for the message where it cannot be.
             mode: Who may look into it.
         """
-        ...
 
     def discard(self, names: Iterable[str]) -> None:
         """Remove a folder that has files of these names, as far as possible."""
-        ...
 
 
 class Scheme(NamedTuple):

@@ -40,7 +40,6 @@ class StandardInput(OnEngine):
         return ""
 
     def open_file(self) -> AbstractContextManager[Any]:
-        """What Arrow reads it from."""
         return _kept(self.temporary).open_file()
 
     def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
@@ -52,7 +51,6 @@ class StandardInput(OnEngine):
         return _kept(self.temporary).stream(codec, buffer)
 
     def read_bytes(self) -> bytes:
-        """All of it."""
         return _kept(self.temporary).read_bytes()
 
 

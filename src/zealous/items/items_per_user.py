@@ -51,7 +51,6 @@ class ItemsPerUser(Kind):
     default_items_per_user = 1
 
     def __post_init__(self) -> None:
-        """Check before anything is read; columns and roles are those of the kind."""
         super().__post_init__()
         if self.items_per_user != 1 or self.by is not None:
             raise UsageError(f"{self.label} counts everybody once: items_per_user is 1, without by")
@@ -83,14 +82,12 @@ class ItemsPerUser(Kind):
     @classmethod
     def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
         """Everybody counts once, however many items count of other kinds."""
-        del items_per_user
         found = cls.from_name(text, 1, settings)
         return [] if found is None else [found]
 
     @classmethod
     def own_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
         """None beside those of its kind."""
-        del settings
         return {}
 
     def settings(self) -> dict[str, Any]:
@@ -98,15 +95,12 @@ class ItemsPerUser(Kind):
         return self.of.settings()
 
     def name(self) -> str:
-        """What the kind is called on the command line and in a release."""
         return look_name(self.of)
 
     def extra_columns(self) -> tuple[str, ...]:
-        """Columns of the log that play no role but are needed."""
         return self.of.extra_columns()
 
     def check(self, roles: Collection[str]) -> None:
-        """Refuse a log whose columns do not give such items."""
         self.of.check(roles)
 
     def default_mechanism(self) -> str:

@@ -77,7 +77,6 @@ class Kind:
     """The weak units of privacy whose entries still give such items, and how many each can hold."""
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         positive_integer(self.items_per_user, "items_per_user")
         self._check_settings()
         if any(name.lower().startswith(_OWN) for name in self.columns()):
@@ -140,13 +139,11 @@ class Kind:
             name: As `name` gives it.
             item: The columns of an item, without the attribute, where they are known.
         """
-        del item
         return {} if name == cls.label else None
 
     @classmethod
     def implied_settings(cls, items_per_user: int) -> dict[str, Any]:
         """The settings that follow from m where they are not said."""
-        del items_per_user
         return {}
 
     @classmethod
@@ -260,7 +257,6 @@ class Kind:
 
     def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, knowing what was published of the kinds that it builds on."""
-        del released
         return self
 
     def steered(self) -> bool:
@@ -304,7 +300,6 @@ class Kind:
             table: The list: the columns of an item, and others.
             roles: The roles that have a column in the log that is published.
         """
-        del roles
         return Entries(self, table, {role: role for role in self.required_roles})
 
     def settings(self) -> dict[str, Any]:
@@ -341,7 +336,6 @@ class Kind:
 
     def data_warning(self, source: Source) -> str | None:
         """What in a log would spoil such items, for the owner's eyes; None where nothing does."""
-        del source
         return None
 
     def check(self, roles: Collection[str]) -> None:

@@ -62,13 +62,11 @@ class TailKind(Kind):
     usage = ""
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if self.by is not None:
             raise UsageError("--by does not go with --tail: leave one of them out")
 
     def check(self, roles: Collection[str]) -> None:
-        """Refuse a log whose columns do not give such items."""
         super().check(roles)
         if "keywords" in roles:
             raise UsageError(
@@ -77,7 +75,6 @@ class TailKind(Kind):
             )
 
     def builds_on(self) -> tuple[str, ...]:
-        """The kinds that must have been published before, by name."""
         return (Queries.label,)
 
     def made_of(self) -> tuple[str, ...]:
@@ -131,7 +128,6 @@ class Phrases(TailKind):
     lowered = ("phrase",)
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if positive_integer(self.size, "the size of phrases") > LONGEST:
             raise UsageError(f"phrases have up to {LONGEST} words")
@@ -139,7 +135,6 @@ class Phrases(TailKind):
     @classmethod
     def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `ngrams-2`."""
-        del item
         sized = parse_sized_name(name, cls.label)
         return None if sized is None else {"size": sized[0]}
 
@@ -159,7 +154,6 @@ class Phrases(TailKind):
         return f"{self.size} consecutive words"
 
     def name(self) -> str:
-        """What the kind is called on the command line and in a release."""
         return f"{self.label}-{self.size}"
 
 
@@ -177,7 +171,6 @@ class Ngrams(CodedKind, Phrases):
     no_setting: ClassVar[tuple[str, ...]] = TailKind.no_setting
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if self.size == 1:
             raise UsageError("phrases of one word are keywords: publish those")
@@ -187,7 +180,6 @@ class Ngrams(CodedKind, Phrases):
         return f"{{each}} contributes at most {self.items_per_user} items. {FREQUENT_PARTS_FIRST}"
 
     def default_mechanism(self) -> str:
-        """The mechanism where none is asked for."""
         return "of-smaller"
 
     def budget_weight(self) -> Fraction:
@@ -195,7 +187,6 @@ class Ngrams(CodedKind, Phrases):
         return Fraction(1) if self.size == 2 else Fraction(1, 4)
 
     def builds_on(self) -> tuple[str, ...]:
-        """The kinds that must have been published before, by name."""
         return (*super().builds_on(), *(_phrases_kind(size) for size in range(1, self.size)))
 
     def _with_released(self, released: Mapping[str, pa.Table]) -> Self:
@@ -279,7 +270,6 @@ class ListedKind(TailKind):
     listed: pa.Table | None = field(default=None, compare=False, repr=False)
 
     def default_mechanism(self) -> str:
-        """The mechanism where none is asked for."""
         return "listed"
 
     def known_items(self) -> pa.Table | CandidateSets | None:
@@ -305,7 +295,6 @@ class Prefixes(ListedKind, Phrases):
         return "the first word" if self.size == 1 else f"the first {self.size} words"
 
     def builds_on(self) -> tuple[str, ...]:
-        """The kinds that must have been published before, by name."""
         return (*super().builds_on(), _phrases_kind(self.size))
 
     def budget_weight(self) -> Fraction:
@@ -337,7 +326,6 @@ class QueryFact(ListedKind):
     """What a value says of a query, for recipients."""
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if self.items_per_user != 1:
             raise UsageError(f"{self.label} are of one query of each user: items_per_user is 1")
@@ -481,7 +469,6 @@ class WithKeywords(QueryFact):
     no_setting: ClassVar[tuple[str, ...]] = (*TailKind.no_setting, "keywords")
 
     def builds_on(self) -> tuple[str, ...]:
-        """The kinds that must have been published before, by name."""
         return (*super().builds_on(), Keywords.label)
 
     def _with_released(self, released: Mapping[str, pa.Table]) -> Self:

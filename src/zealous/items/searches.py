@@ -74,7 +74,6 @@ class Keywords(Kind):
     in_weak_units = MappingProxyType({"query": None, "keyword": 1})
 
     def check(self, roles: Collection[str]) -> None:
-        """Refuse a log whose columns do not give such items."""
         if "keywords" not in roles:
             super().check(roles)
 
@@ -183,7 +182,6 @@ class Pairs(Kind):
     may_use = ("session",)
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if positive_integer(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")
@@ -194,7 +192,6 @@ class Pairs(Kind):
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
         """Two queries, one after the other."""
-        del roles
         parts = []
         for name, time in zip(self.item, (_FIRST, _SECOND), strict=True):
             moments = pa.repeat(pa.scalar(time, pa.timestamp("us")), table.num_rows)

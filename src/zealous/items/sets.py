@@ -86,7 +86,6 @@ class CodedKind(Kind):
     no_setting: ClassVar[tuple[str, ...]] = ("items_per_user", "names", "size", "grown")
 
     def counted_columns(self) -> tuple[str, ...]:
-        """The columns of an item while it is counted."""
         return self.columns() if self.grown is None else (PARENT, LAST)
 
     def known_items(self) -> pa.Table | CandidateSets | None:
@@ -144,7 +143,6 @@ class Things(Kind):
     usage = ""
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
             raise UsageError("name one or more different columns that hold things: itemsets:A/B")
         if self.by is not None:
@@ -154,17 +152,14 @@ class Things(Kind):
     @classmethod
     def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `things:A/B`."""
-        del item
         label, colon, names = name.partition(":")
         return {"names": recorded_columns(names)} if label == cls.label and colon else None
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
         """A list has them in one column, and no baskets."""
-        del roles
         return Entries(replace(self, names=self.columns(), basket=None), table, {})
 
     def name(self) -> str:
-        """What the kind is called on the command line and in a release."""
         return f"{self.label}:{_OR.join(self.names)}"
 
     def meaning(self) -> str:
@@ -172,7 +167,6 @@ class Things(Kind):
         return "An item is a single thing. The tables below are made of these."
 
     def extra_columns(self) -> tuple[str, ...]:
-        """Columns of the log that play no role but are needed."""
         return (*self.names, *([self.basket] if self.basket else []))
 
     def _steps(self, source: Source) -> list[Step]:
@@ -209,7 +203,6 @@ class CombinedKind(CodedKind, Things):
     options = ("max_size", "basket")
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         if positive_integer(self.size, "the size of sets") > MOST_SIZE:
             raise UsageError(f"sets can have up to {MOST_SIZE} things: lower --max-size")
         if self.size > positive_integer(self.things, "things"):
@@ -234,7 +227,6 @@ class CombinedKind(CodedKind, Things):
     @classmethod
     def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `itemsets-2:A/B`."""
-        del item
         sized = parse_sized_name(name, cls.label)
         return None if sized is None else {"size": sized[0], "names": recorded_columns(sized[1])}
 
@@ -278,11 +270,9 @@ class CombinedKind(CodedKind, Things):
         ]
 
     def default_mechanism(self) -> str:
-        """The mechanism where none is asked for."""
         return "listed" if self.size == 1 else "of-smaller"
 
     def name(self) -> str:
-        """What the kind is called on the command line and in a release."""
         return f"{self.label}-{self.size}:{_OR.join(self.names)}"
 
     def item_columns(self) -> tuple[str, ...]:
@@ -290,7 +280,6 @@ class CombinedKind(CodedKind, Things):
         return tuple(f"item_{number}" for number in range(1, self.size + 1))
 
     def counted_columns(self) -> tuple[str, ...]:
-        """The columns of an item while it is counted."""
         return self.columns() if self.size == 1 else super().counted_columns()
 
     def column_meanings(self) -> dict[str, str]:
@@ -328,7 +317,6 @@ class CombinedKind(CodedKind, Things):
         raise NotImplementedError
 
     def builds_on(self) -> tuple[str, ...]:
-        """The kinds that must have been published before, by name: the smaller sizes."""
         family = (f"{self.label}-{size}:{_OR.join(self.names)}" for size in range(1, self.size))
         return (f"{Things.label}:{_OR.join(self.names)}", *family)
 
@@ -360,7 +348,6 @@ class CombinedKind(CodedKind, Things):
         return pa.table({"item_1": self.grown.names})
 
     def as_published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Counted items as they are published."""
         return batch if self.size == 1 else super().as_published(batch)
 
     def as_counted(self, table: pa.Table) -> pa.Table:
@@ -403,7 +390,6 @@ class CombinedKind(CodedKind, Things):
 
     def _position_steps(self, source: Source) -> tuple[str, list[Step]]:
         """Where the things of each basket are, and the steps that they need from `things`."""
-        del source
         return "things", []
 
     def _at_hand_steps(self, sql: str) -> list[Step]:
@@ -496,7 +482,6 @@ class Sequences(CombinedKind):
     ordered = True
 
     def check(self, roles: Collection[str]) -> None:
-        """Refuse a log whose columns do not give such items."""
         super().check(roles)
         if self.basket is None and "time" not in roles:
             raise UsageError("sequences need an order: say --time COLUMN or --basket COLUMN")
@@ -546,5 +531,4 @@ class Sequences(CombinedKind):
         return [_AT]
 
     def _after_sql(self, last: str) -> str:
-        del last
         return f"at_hand.{_AT} = one.{_AT} + 1"

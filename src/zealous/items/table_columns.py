@@ -28,7 +28,6 @@ class AnyColumns(Kind):
     usage = "{label}:NAME[+NAME]"
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         if not self.names or len(set(self.names)) < len(self.names):
             raise UsageError("columns needs one or more different column names: columns:A+B")
         if {name.lower() for name in self.names} & {"count", "user", "time"}:
@@ -44,11 +43,9 @@ class AnyColumns(Kind):
         return {"names": tuple(text.split("+") if item is None else item)}
 
     def name(self) -> str:
-        """What the kind is called on the command line and in a release."""
         return "columns:" + "+".join(self.names)
 
     def item_columns(self) -> tuple[str, ...]:
-        """The columns of an item, without the attribute."""
         return self.names
 
     def column_meanings(self) -> dict[str, str]:
@@ -58,7 +55,6 @@ class AnyColumns(Kind):
         )
 
     def extra_columns(self) -> tuple[str, ...]:
-        """Columns of the log that play no role but are needed."""
         return (*self.names, *super().extra_columns())
 
     def _steps(self, source: Source) -> list[Step]:
@@ -79,7 +75,6 @@ class People(Kind):
     usage = ""
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if self.items_per_user != 1 or self.by is not None:
             raise UsageError(
@@ -87,7 +82,6 @@ class People(Kind):
             )
 
     def default_mechanism(self) -> str:
-        """The mechanism where none is asked for."""
         return "listed"
 
     def budget_weight(self) -> Fraction:

@@ -177,7 +177,6 @@ class Charge:
     log: str | None = None
 
     def __post_init__(self) -> None:
-        """Check before anything is counted."""
         if self.replaced is not None and not self.epsilon <= self.replaced <= 2 * self.epsilon:
             raise UsageError("what a charge costs where a history changes is one to two epsilon")
         computed = self.losses is not None and self.definition == "indistinguishable"

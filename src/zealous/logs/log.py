@@ -66,7 +66,6 @@ class Cleaning:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         if self.max_entries_per_user is not None:
             positive_integer(self.max_entries_per_user, "max_entries_per_user")
         if self.exclude_users is not None and not _is_file(self.exclude_users):

@@ -22,15 +22,12 @@ class Database(Protocol):
     @property
     def name(self) -> str:
         """What it is called in messages and records."""
-        ...
 
     def ledger_place(self) -> Place | None:
         """By which place its ledger is found; None where it may have several names."""
-        ...
 
     def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> AbstractContextManager[Rows]:
         """The rows of a query; see `Place.open_rows`. No value of a row ends it."""
-        ...
 
 
 class DatabaseKind(NamedTuple):

@@ -131,13 +131,11 @@ class _ChosenDescription(Description):
         return chosen.description.threshold(part)
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
-        """How the table was made, point by point."""
         chosen, part = _chosen(part)
         said = chosen.description.points(part, units=units, each=each, origin=origin)
         return [*said, f"- {self.how}"]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
-        """Why the table may be empty."""
         chosen, part = _chosen(part)
         return chosen.description.empty(part, units=units, origin=origin)
 
@@ -202,7 +200,6 @@ class AfterLook(MechanismDefaults):
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Where such a table comes before, under indistinguishability."""
-        del items_per_user
         if not isinstance(goal, Indistinguishability):
             return None
         return (
@@ -218,7 +215,6 @@ class AfterLook(MechanismDefaults):
             goal: The guarantee.
             items_per_user: Not used: m follows from the look.
         """
-        del items_per_user
         check_indistinguishability(goal, cls.name)
         assert isinstance(goal, Indistinguishability)  # noqa: S101
         for each in CHOICES:
@@ -227,7 +223,6 @@ class AfterLook(MechanismDefaults):
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
-        """Made anew from what release.json says of it."""
         goal = Indistinguishability(
             epsilon=exact_fraction(part.exact.epsilon, "epsilon"),
             delta=exact_fraction(part.exact.delta, "delta"),
@@ -255,7 +250,6 @@ class AfterLook(MechanismDefaults):
 
     @property
     def noise_law(self) -> str:
-        """What release.json calls the law of the noise."""
         return self.mechanism.noise_law
 
     @property
@@ -270,7 +264,6 @@ class AfterLook(MechanismDefaults):
 
     @property
     def tau(self) -> int:
-        """No item with fewer users is published."""
         return self.mechanism.tau
 
     @property
@@ -298,21 +291,17 @@ class AfterLook(MechanismDefaults):
         return True
 
     def publication_probability(self, count: int) -> float:
-        """The chance that an item of this many users is published."""
         return self.mechanism.publication_probability(count)
 
     def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
         return self.mechanism.noise_quantile(confidence)
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
         return self.mechanism.interval(confidence, lowest=lowest, candidates=candidates)
 
     def expected_unique_items_per_user(self) -> float:
-        """Of one user's items that nobody else has, at most so many are published on average."""
         possible = (_calibrated(self.goal, each) for each in CHOICES)
         return max(each.expected_unique_items_per_user() for each in possible)
 

@@ -62,12 +62,10 @@ class Domain(KnownListMechanism):
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Always: it needs a public list, and where one is given nothing does better."""
-        del goal, items_per_user
         return "with a public list of the items no threshold is needed, and no delta"
 
     def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same with its list."""
-        del first
         return self if item_list is None else replace(self, domain=item_list)
 
     def decides_who_kept_what(self) -> bool:
@@ -76,13 +74,11 @@ class Domain(KnownListMechanism):
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of the list is published, whoever has it."""
-        del count
         return 1.0
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
         del lowest, candidates  # nothing is left out for its count
         return Interval(
             error=self.noise_quantile(confidence),
@@ -109,7 +105,6 @@ class Domain(KnownListMechanism):
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Every item of the list is there, and no other. A public list is not in the release."""
-        del first
         if self.domain is None:
             return
         names = [name for name in self.domain.column_names if name != "count"]

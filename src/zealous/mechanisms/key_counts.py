@@ -48,7 +48,6 @@ class CountedKeys(MechanismDefaults):
     tau_prime: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
-        """Refuse noise that cannot be drawn."""
         positive_integer(self.items_per_user, "items_per_user")
         grains, unit = self.scale.as_integer_ratio()
         if grains <= 0 or max(grains, unit) > LARGEST_SCALE or unit % 2 == 0:
@@ -58,7 +57,6 @@ class CountedKeys(MechanismDefaults):
             )
 
     def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
         # Outside lies at most exp(1/(24 grains^2)) times what a rounded Gaussian has there.
         raised = math.exp(1 / (24 * self.scale.numerator**2))
         deviation, low, high = float(self.scale) * math.sqrt(2), -1, math.ceil(40 * self.scale)
@@ -71,7 +69,6 @@ class CountedKeys(MechanismDefaults):
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
         del lowest, candidates  # which items are keys was decided by other noise
         grains, unit = self.scale.as_integer_ratio()
 
@@ -103,7 +100,6 @@ class FractionalGaussian:
     scale: Fraction
 
     def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
-        """Independent draws."""
         grains, unit = self.scale.as_integer_ratio()
         noise = DiscreteGaussian(scale=Fraction(grains)).sample(size, random_bytes)
         return np.asarray((noise + unit // 2) // unit, np.int64)

@@ -44,15 +44,12 @@ class Candidates(Protocol):
 
     def __len__(self) -> int:
         """How many there are."""
-        ...
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """The items at some places, without counts."""
-        ...
 
     def places(self, items: pa.Table) -> Whole:
         """The places of some items; -1 for what is no candidate. Other columns are left aside."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

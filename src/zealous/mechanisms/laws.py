@@ -25,7 +25,6 @@ class Noise(Protocol):
 
     def sample(self, size: int, random_bytes: RandomBytes) -> npt.NDArray[np.int64]:
         """Independent draws."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,6 @@ class NoiseByLaw:
 
     @property
     def noise_law(self) -> str:
-        """What release.json calls the law of its noise."""
         return self.law.name
 
     def noise_sampler(self) -> Noise:
@@ -75,5 +73,4 @@ class NoiseByLaw:
         return self.law.accounting.chance_above(self.scale, t)
 
     def noise_quantile(self, confidence: float) -> int:
-        """The noise on a count is at most this with such a probability."""
         return self.law.accounting.quantile(self.scale, confidence)

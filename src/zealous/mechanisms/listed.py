@@ -43,7 +43,6 @@ class Listed(Domain):
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Of all that there can be."""
-        del goal, items_per_user
         return "all there can be is known, so no threshold is needed, and no delta"
 
     def decides_who_kept_what(self) -> bool:

@@ -67,7 +67,6 @@ class OfKeywords(KnownListMechanism):
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
         """Queries are made of published keywords."""
-        del kind
         return Keywords.label
 
     @classmethod
@@ -103,7 +102,6 @@ class OfKeywords(KnownListMechanism):
 
     def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
         """All queries of its keywords, also those that did not pass."""
-        del published
         return None if self.keywords is None else MadeOf(self.keywords)
 
     def threshold(self, keywords: int) -> int:
@@ -122,7 +120,6 @@ class OfKeywords(KnownListMechanism):
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
         del candidates  # of a billion or so: how many exactly hardly matters
         most = self.threshold(MOST_KEYWORDS)
         passed = most if lowest is None else min(lowest - 1, most)
@@ -156,7 +153,6 @@ class OfKeywords(KnownListMechanism):
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Queries are made of the published keywords, and above the threshold for so many."""
-        del whole
         used = self.with_inputs(first=first).keywords
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")

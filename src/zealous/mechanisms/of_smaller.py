@@ -88,7 +88,6 @@ class OfSmaller(KnownListMechanism):
         self, item_list: CandidateSets | None = None, first: pa.Table | None = None
     ) -> Self:
         """The same with all that there can be."""
-        del first
         return self if item_list is None else replace(self, candidates=item_list)
 
     def threshold(self, candidates: int) -> int:
@@ -113,7 +112,6 @@ class OfSmaller(KnownListMechanism):
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
         most = self.threshold(
             MAX_CANDIDATES if candidates is None else min(candidates, MAX_CANDIDATES)
         )
@@ -161,7 +159,6 @@ class OfSmaller(KnownListMechanism):
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Sets are candidates, and above the threshold for so many candidates."""
-        del first, whole
         if self.candidates is None:
             raise ReleaseError("the smaller ones that it is made of are not there")
         known = self._worth_counting(self.candidates)

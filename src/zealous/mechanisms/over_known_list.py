@@ -52,7 +52,6 @@ class KnownListMechanism(NoiseByLaw, MechanismDefaults):
     tau_prime: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no noise."""
         positive_integer(self.items_per_user, "items_per_user")
         if not isinstance(self.scale, Fraction) or self.scale <= 0:
             raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")

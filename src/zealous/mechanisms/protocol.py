@@ -69,7 +69,6 @@ class Count(Protocol):
                 each user keeps those of her items that have the largest count in the first, then
                 those that it does not list by the next, then by chance.
         """
-        ...
 
 
 class Kept(Protocol):
@@ -86,11 +85,9 @@ class Kept(Protocol):
                 what has none, which is left out. None where all are alike and have no evidence.
             length: The most that the vector of one user's weights is long.
         """
-        ...
 
     def without_strength(self, strengths: Stored | pa.Table) -> Iterable[pa.RecordBatch]:
         """Rows of (item...), as they are counted: the items whose weight is 0."""
-        ...
 
 
 @runtime_checkable
@@ -99,7 +96,6 @@ class CountsKept(Protocol):
 
     def kept_items(self, bound: int) -> Kept:
         """Which items each user keeps when each keeps at most `bound`: read once, weighed often."""
-        ...
 
 
 class Mechanism(Protocol):
@@ -113,12 +109,10 @@ class Mechanism(Protocol):
     @property
     def name(self) -> str:
         """What it is called in tables and reports."""
-        ...
 
     @property
     def items_per_user(self) -> int:
         """m: the most items of one user that it lets count, and so the largest `bound`."""
-        ...
 
     def release(self, count: Count, random_bytes: RandomBytes) -> Iterable[pa.RecordBatch]:
         """Publish: what is yielded, with all columns of what was counted, and nothing else.
@@ -128,7 +122,6 @@ class Mechanism(Protocol):
             random_bytes: Where randomness comes from: the operating system, or in an experiment
                 a source that repeats itself.
         """
-        ...
 
 
 class CalibratedMechanism(Mechanism, Protocol):
@@ -148,22 +141,18 @@ class CalibratedMechanism(Mechanism, Protocol):
     @property
     def noise_law(self) -> str:
         """What release.json calls the law of its noise."""
-        ...
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise on published counts: lambda, or a standard deviation."""
-        ...
 
     @property
     def tau(self) -> int:
         """No item with fewer users is published."""
-        ...
 
     @property
     def tau_prime(self) -> int | None:
         """No published count is at or below it; None where there is no such threshold."""
-        ...
 
     @classmethod
     def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
@@ -172,7 +161,6 @@ class CalibratedMechanism(Mechanism, Protocol):
         Raises:
             UsageError: This mechanism cannot give such a guarantee.
         """
-        ...
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
@@ -181,14 +169,12 @@ class CalibratedMechanism(Mechanism, Protocol):
         Raises:
             UsageError: It says what no such mechanism can have.
         """
-        ...
 
     def delta(self, goal: Guarantee) -> Fraction:
         """The delta that is proven for these parameters at the goal's epsilon and neighbours.
 
         An upper bound, rounded up; 1 where nothing is proven.
         """
-        ...
 
     def loss(self, neighbors: Neighbors) -> Loss:
         """What it tells of one person, whatever was published before: what releases compose.
@@ -196,11 +182,9 @@ class CalibratedMechanism(Mechanism, Protocol):
         It says `items` only where, by itself, it lets no output decide which of one person's items
         can be exposed. Whether those of its kind are steered, `planning.together.losses` knows.
         """
-        ...
 
     def decides_who_kept_what(self) -> bool:
         """Whether its output decides which items each user kept, and so steers what follows it."""
-        ...
 
     def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
         """Which items users kept some of when they were counted; None: all that they had.
@@ -208,15 +192,12 @@ class CalibratedMechanism(Mechanism, Protocol):
         Args:
             published: What it published, with its inputs.
         """
-        ...
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
-        ...
 
     def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
-        ...
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
@@ -230,15 +211,12 @@ class CalibratedMechanism(Mechanism, Protocol):
                 what was published before, so that release.json does not tell it. Where neither is
                 given the largest threshold that there can be is taken.
         """
-        ...
 
     def expected_unique_items_per_user(self) -> float:
         """Of one user's items that nobody else has, at most so many are published on average."""
-        ...
 
     def threshold_text(self) -> str:
         """What an item must pass, in a few words."""
-        ...
 
     def parameters(self) -> dict[str, Any]:
         """What release.json must say beside scale and thresholds for `from_record`.
@@ -246,17 +224,14 @@ class CalibratedMechanism(Mechanism, Protocol):
         Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `rounds`
         and `longer` have keys of their own, since 0.1.0 wrote them so.
         """
-        ...
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Why it publishes most of all that use the same public file; None where it does not."""
-        ...
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
         """The name of the kind whose table it needs, published before one of this kind."""
-        ...
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
@@ -265,7 +240,6 @@ class CalibratedMechanism(Mechanism, Protocol):
         Raises:
             UsageError: It does not serve it, or the required kind is not among them.
         """
-        ...
 
     def check_roles(self, roles: Collection[str]) -> None:
         """Refuse a log by the columns that it has.
@@ -273,7 +247,6 @@ class CalibratedMechanism(Mechanism, Protocol):
         Raises:
             UsageError: They void the guarantee.
         """
-        ...
 
     @classmethod
     def read_public_file(
@@ -286,7 +259,6 @@ class CalibratedMechanism(Mechanism, Protocol):
             kind: What is published.
             roles: The roles that have a column in the log.
         """
-        ...
 
     def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
         """The same with what it needs besides counts, which may change its parameters.
@@ -295,30 +267,24 @@ class CalibratedMechanism(Mechanism, Protocol):
             item_list: The rows of its public file, or all items that there can be.
             first: The published table of its `required_kind`.
         """
-        ...
 
     def theorem(self, goal: Guarantee) -> str:
         """Where it is proved that it gives such a guarantee."""
-        ...
 
     def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
         """What these parameters promise under the other definition, where anything is proven."""
-        ...
 
     def exact_parameters(self) -> ThresholdParameters | None:
         """Its parameters, where the noise is discrete Laplace between two thresholds; else None.
 
         More is proven of such: at any epsilon, and for people with several accounts.
         """
-        ...
 
     def delta_if_replaced(self, goal: Guarantee) -> Fraction:
         """The delta at twice the epsilon of an add-remove goal, where a history is replaced."""
-        ...
 
     def expected_unique_items(self, users: int) -> float:
         """Of items that one user alone has, at most so many are published on average."""
-        ...
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Refuse rows that it could not have published from what was published before.
@@ -331,7 +297,6 @@ class CalibratedMechanism(Mechanism, Protocol):
         Raises:
             ReleaseError: It could not. The message quotes no row.
         """
-        ...
 
 
 class MechanismDefaults:
@@ -344,13 +309,11 @@ class MechanismDefaults:
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """It is used where it is asked for."""
-        del goal, items_per_user
         return None
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
         """It needs no other table."""
-        del kind
         return None
 
     @classmethod
@@ -372,7 +335,6 @@ class MechanismDefaults:
 
     def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
         """It needs nothing besides counts, and refuses a public file."""
-        del first
         if item_list is not None:
             raise UsageError(f"the {self.name} mechanism uses no public file")
         return self
@@ -387,12 +349,10 @@ class MechanismDefaults:
 
     def theorem(self, goal: Guarantee) -> str:
         """One proof for every guarantee that it gives."""
-        del goal
         return self.proof_page
 
     def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
         """It gives the one that it was calibrated for."""
-        del goal
         return None
 
     def exact_parameters(self) -> ThresholdParameters | None:

@@ -54,13 +54,11 @@ class Results(Domain):
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Always, where a public list of documents is given."""
-        del goal, items_per_user
         return "clicks are counted over a public list of documents, without a delta"
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
         """Which queries matter is known from their table."""
-        del kind
         return Queries.label
 
     @classmethod
@@ -103,7 +101,6 @@ class Results(Domain):
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
         """Clicks are for published queries; the list of documents is not in the release."""
-        del whole
         if first is None:
             raise ReleaseError("the queries that it follows are not there")
         if (ItemTable.of(first).places(rows) < 0).any():

@@ -65,11 +65,9 @@ class Selection(Thresholds):
 
     @property
     def noise_law(self) -> str:
-        """What release.json calls the law of its noise."""
         return "capped-discrete-laplace"
 
     def __post_init__(self) -> None:
-        """Refuse what the theorem does not cover."""
         if positive_integer(self.items_per_user, "items_per_user") != 1:
             raise UsageError(
                 "the selection mechanism counts one item of each user: set items_per_user to 1, "
@@ -107,7 +105,6 @@ class Selection(Thresholds):
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
-        """Made anew from what release.json says of it."""
         if part.longer is None or part.tau_prime is None:
             raise UsageError("the selection mechanism needs tau_prime and longer")
         return cls(

@@ -57,7 +57,6 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
-        """Made anew from what release.json says of it."""
         return cls(
             items_per_user=positive_integer(part.items_per_user, "items_per_user"),
             scale=exact_fraction(part.exact.scale, "scale"),
@@ -91,13 +90,11 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
         return self if self.noise_law == LAPLACE.name else None
 
     def publication_probability(self, count: int) -> float:
-        """The chance that an item of this many users (after bounding) is published."""
         return self.probability_above(count, self.tau_prime) if count >= self.tau else 0.0
 
     def interval(
         self, confidence: float, *, lowest: int | None = None, candidates: int | None = None
     ) -> Interval:
-        """Which numbers of users a published count can stand for, with such a probability."""
         del lowest, candidates  # the threshold is known
         return Interval(
             error=self.noise_quantile(confidence),
@@ -108,7 +105,6 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
         )
 
     def expected_unique_items_per_user(self) -> float:
-        """Of one user's items that nobody else has, so many are published on average."""
         return self.items_per_user * self.publication_probability(1)
 
     def threshold_text(self) -> str:

@@ -40,14 +40,12 @@ class Zealous(Thresholds):
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """For probabilistic differential privacy."""
-        del items_per_user
         if not isinstance(goal, ProbabilisticDP):
             return None
         return "no other gives the probabilistic guarantee without a public list"
 
     @classmethod
     def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
-        """The parameters that publish the most under a guarantee; see `calibrate`."""
         best = calibrate(goal, items_per_user)
         return cls(
             items_per_user=items_per_user,

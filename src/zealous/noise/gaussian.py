@@ -52,7 +52,6 @@ class DiscreteGaussian(Rejection):
     scale: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sampled exactly."""
         check_scale(self.scale)
         numerator, denominator = self.scale.as_integer_ratio()
         if numerator > _LARGEST_NUMERATOR or denominator > LARGEST_TERM:

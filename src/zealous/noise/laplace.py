@@ -41,7 +41,6 @@ class DiscreteLaplace(Rejection):
     scale: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sampled exactly."""
         check_scale(self.scale)
         if max(self.scale.numerator, self.scale.denominator) > LARGEST_TERM:
             raise UsageError(

@@ -85,7 +85,6 @@ class Plan:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Check what the parts do not."""
         if self.select not in get_args(Select):
             raise UsageError(f"select must be one of {', '.join(get_args(Select))}")
         if self.parameters_from not in PARAMETERS_FROM:

@@ -26,12 +26,10 @@ class Counted(Protocol):
     @property
     def kind(self) -> Kind:
         """What is counted."""
-        ...
 
     @property
     def mechanism(self) -> CalibratedMechanism:
         """How it is published."""
-        ...
 
 
 class Planned(Counted, Protocol):
@@ -40,12 +38,10 @@ class Planned(Counted, Protocol):
     @property
     def goal(self) -> Guarantee:
         """What it guarantees by itself."""
-        ...
 
     @property
     def delta(self) -> Fraction:
         """The delta that it achieves at its own epsilon."""
-        ...
 
 
 class Solved(NamedTuple):

@@ -25,15 +25,15 @@ class Promised(Protocol):
     """What is promised: a guarantee, or the claim of a release."""
 
     @property
-    def definition(self) -> Definition: ...  # noqa: D102
+    def definition(self) -> Definition: ...
     @property
-    def epsilon(self) -> Fraction | float: ...  # noqa: D102
+    def epsilon(self) -> Fraction | float: ...
     @property
-    def delta(self) -> Fraction | float: ...  # noqa: D102
+    def delta(self) -> Fraction | float: ...
     @property
-    def neighbors(self) -> Neighbors: ...  # noqa: D102
+    def neighbors(self) -> Neighbors: ...
     @property
-    def unit(self) -> Unit: ...  # noqa: D102
+    def unit(self) -> Unit: ...
 
 
 def promise(goal: Promised) -> str:

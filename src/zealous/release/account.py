@@ -62,7 +62,6 @@ class Account:
     id: str | None = None
 
     def __post_init__(self) -> None:
-        """Check what is kept for ever."""
         if self.id is not None:
             object.__setattr__(self, "id", check_label(self.id, "the release's id"))
 
@@ -230,7 +229,6 @@ class LedgerPayment:
         return self._entry.number if self._entry else None
 
     def mark_written(self, directory: Place, sha256: str) -> None:
-        """Record that the release is where it belongs."""
         if self._ledger is None or self._entry is None:
             return
         try:

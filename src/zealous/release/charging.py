@@ -39,11 +39,9 @@ class Payment(Protocol):
 
     def doubts(self) -> list[str]:
         """What is probably a mistake about who pays."""
-        ...
 
     def preview(self) -> LedgerStamp | None:
         """What release.json would say of it if the ledger were new; None if it costs nothing."""
-        ...
 
     def reserve(self, say: Callable[[str], None]) -> LedgerStamp | None:
         """Spend the budget; gives what release.json says of it.
@@ -51,15 +49,12 @@ class Payment(Protocol):
         Guarantee:
             When this returns the charge is on the disk. Noise may be drawn from here on.
         """
-        ...
 
     def entry_number(self) -> int | None:
         """The number of the entry in the ledger, if there is one yet."""
-        ...
 
     def mark_written(self, directory: Place, sha256: str) -> None:
         """Record that the release is where it belongs."""
-        ...
 
 
 class PaymentMethod(Protocol):
@@ -68,43 +63,34 @@ class PaymentMethod(Protocol):
     @property
     def reason(self) -> str | None:
         """Why a capped ledger of the log is passed by."""
-        ...
 
     @property
     def by(self) -> str | None:
         """Who publishes; the name of the login where not given."""
-        ...
 
     @property
     def internal(self) -> bool:
         """Whether the release is for its owner alone, and must not be written."""
-        ...
 
     @property
     def people(self) -> str | None:
         """A name for the people of the log, claimed to be others than those of other names."""
-        ...
 
     @property
     def names_ledger(self) -> bool:
         """Whether somebody named the ledger, or said that there be none."""
-        ...
 
     def charged_to(self, log: Sequence[Place]) -> Path | None:
         """The file of the ledger that is charged for a log; None where none is."""
-        ...
 
     def for_unprivate(self) -> PaymentMethod:
         """Who pays for a release that is not private, as it has a seed: nobody."""
-        ...
 
     def earlier_release(self, log: Sequence[Place], output: Place | None) -> Place | None:
         """Where a release of the same id is, if it was made before."""
-        ...
 
     def prepare(self, request: Request) -> Payment:
         """Refuse early what would be refused later; nothing is charged yet."""
-        ...
 
 
 def charge_of(request: Request, *, ledger: Path | None = None, people: str | None = None) -> Charge:

@@ -104,7 +104,6 @@ class Series:
             raise UsageError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
-        """Check what types do not."""
         check_label(self.name, "name")
         if _PERIOD not in self.log:
             raise UsageError(f'log must hold {_PERIOD}, as in "logs/{_PERIOD}.csv"')

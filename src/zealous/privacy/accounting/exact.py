@@ -41,22 +41,18 @@ class ThresholdParameters(Protocol):
     @property
     def items_per_user(self) -> int:
         """The most items of one user, m."""
-        ...
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise, lambda."""
-        ...
 
     @property
     def tau(self) -> int:
         """The first threshold, on true counts."""
-        ...
 
     @property
     def tau_prime(self) -> int:
         """The second threshold, on noisy counts."""
-        ...
 
 
 def hockey_stick(scale: Fraction, shifts: int, epsilon: Fraction) -> Fraction:

@@ -23,21 +23,17 @@ class Accounting(Protocol):
 
     def chance_above(self, scale: Fraction, t: int) -> float:
         """P(noise > t), for forecasts and intervals."""
-        ...
 
     def quantile(self, scale: Fraction, confidence: float) -> int:
         """The least x with P(|noise| <= x) >= confidence."""
-        ...
 
     def scale_and_threshold(self, goal: Guarantee, items_per_user: int) -> ScaleAndThreshold:
         """The parameters of a histogram that publish the most under a guarantee."""
-        ...
 
     def delta(
         self, *, scale: Fraction, tau: int, tau_prime: int, items_per_user: int, goal: Guarantee
     ) -> Fraction:
         """The delta of a histogram between two thresholds, at the goal's epsilon."""
-        ...
 
     def histogram_loss(self, *, scale: Fraction, t: int, items: int, shifts: int) -> Loss:
         """What a histogram between two thresholds tells of one person.
@@ -48,4 +44,3 @@ class Accounting(Protocol):
             items: The most items of one user, m.
             shifts: How many counts one neighbouring step moves, M.
         """
-        ...

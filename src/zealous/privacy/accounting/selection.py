@@ -40,7 +40,6 @@ class CappedThreshold:
     raised_probability: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn exactly."""
         if self.scale <= 0:
             raise UsageError("scale must be above 0")
         if type(self.tau_prime) is not int or self.tau_prime < 0:
@@ -59,7 +58,6 @@ class CappedThreshold:
         return (1 - self.raised_probability) * first + self.raised_probability * second
 
     def publication_probability(self, count: int) -> float:
-        """The chance that an item of this many users is published."""
         return self.probability_above(count, self.tau_prime)
 
     def probability_above(self, count: int, t: int) -> float:

@@ -58,7 +58,6 @@ class Filter:
     exposed: Fraction = HALF
 
     def __post_init__(self) -> None:
-        """Refuse what is no cap."""
         if self.epsilon < 0 or not 0 <= self.delta < 1 or not 0 <= self.exposed <= 1:
             raise UsageError("a cap needs epsilon of at least 0 and a delta from 0 to below 1")
 

@@ -55,7 +55,6 @@ class Loss:
     rate: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        """Refuse what is no loss."""
         counts = (self.items, self.shifts)
         numbers = (self.exposure, self.hidden, self.mu_squared, self.rate)
         if any(type(each) is not int or each < 0 for each in counts):

@@ -130,7 +130,6 @@ class AmongK(Method):
     k: int
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         check_k(self.k)
 
     def check_users(self, users: int) -> None:
@@ -154,7 +153,6 @@ class BySession(AmongK):
     session_ids: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if positive_integer(self.session_gap, "session_gap") > _YEAR:
             raise UsageError("session_gap must be at most a year, which is 525600 minutes")

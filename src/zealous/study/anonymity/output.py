@@ -88,7 +88,6 @@ class AnonymizedRecord(_Strict, frozen=True, kw_only=True):
     sha256: dict[str, str]
 
     def __post_init__(self) -> None:
-        """Refuse what no method leaves."""
         # An earlier version wrote no file of clicks.
         known = KINDS.keys() >= self.files.keys() >= set(self.gives)
         if self.differentially_private or not known:

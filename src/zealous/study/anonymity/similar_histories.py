@@ -70,7 +70,6 @@ class SimilarHistories(AmongK):
     )
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         super().__post_init__()
         if not 0 <= self._tolerance() < 1:
             raise UsageError("tolerance must be at least 0 and less than 1, such as 0.2")

@@ -70,7 +70,6 @@ class AttackSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         check_k(self.k)
         for name in ("items_per_user", "victims", "sample"):
             positive_integer(getattr(self, name), name)

@@ -60,16 +60,13 @@ class Candidate(Protocol):
     @property
     def setting(self) -> Setting:
         """Where on the grid."""
-        ...
 
     @property
     def draws(self) -> int:
         """How many releases to make of it."""
-        ...
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """What is left of each kind; a kind that the method does not give is left out."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +78,6 @@ class OriginalCandidate:
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """Everything."""
-        del draw
         return {kind: original_as_release(original) for kind, original in originals.items()}
 
 
@@ -111,7 +107,6 @@ class ZealousCandidate:
 
     @property
     def setting(self) -> Setting:
-        """Where on the grid."""
         return Setting(method=ZEALOUS, epsilon=float(self.epsilon), m=self.m)
 
     def calibration(self, people: int) -> Calibration:
@@ -150,7 +145,6 @@ class MechanismCandidate:
 
     @property
     def setting(self) -> Setting:
-        """Where on the grid."""
         return _setting_of(self.mechanism)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
@@ -182,12 +176,10 @@ class MethodCandidate:
 
     @property
     def setting(self) -> Setting:
-        """Where on the grid."""
         return _setting_of(self.method)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """What the method counts in its output; it draws no noise."""
-        del draw
         counted = histograms(
             self.log, self.method, engine=self.engine, session_gap=self.session_gap
         )

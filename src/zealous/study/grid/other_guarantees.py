@@ -80,7 +80,6 @@ class OtherGuaranteeCandidate:
 
     @property
     def setting(self) -> Setting:
-        """Where on the grid."""
         return Setting(method=self.name, epsilon=float(self.epsilon), m=self.m)
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:

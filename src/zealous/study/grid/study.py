@@ -60,7 +60,6 @@ class Study:
     seed: int = 7
 
     def __post_init__(self) -> None:
-        """Check before anything is read."""
         for field in fields(self):
             given = getattr(self, field.name)
             if not isinstance(field.default, tuple):

@@ -45,7 +45,6 @@ class Codes(Kind):
     required_roles: ClassVar[tuple[str, ...]] = ()
 
     def _steps(self, source: Source) -> list[Step]:
-        del source
         return [Step("items", "select user, item from entries")]
 
 

@@ -25,7 +25,6 @@ class AHat:
     histories: int
 
     def __post_init__(self) -> None:
-        """Refuse a domain in which nothing but the first user's history is left."""
         if positive_integer(self.histories, "histories") < 2:
             raise UsageError("histories must be at least 2: A-hat shows one that she does not have")
 

@@ -48,7 +48,6 @@ class DomainHistogram:
     threshold: int
 
     def __post_init__(self) -> None:
-        """Refuse a scale without noise."""
         if not isinstance(self.scale, Fraction) or self.scale <= 0:
             raise UsageError("scale must be a positive fractions.Fraction: floats are not exact")
 

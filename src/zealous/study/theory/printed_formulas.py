@@ -35,7 +35,6 @@ class Continuous:
     items_per_user: int
 
     def __post_init__(self) -> None:
-        """Refuse what the formulas are not made for."""
         positive_integer(self.items_per_user, "items_per_user")
         if self.scale <= 0:
             raise UsageError("scale must be above 0")
