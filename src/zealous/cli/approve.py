@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
+from zealous.cli.option_values import path_argument, path_option
 from zealous.planning.plan_file import read_plan
 from zealous.release.approval import write_signature
 
@@ -23,10 +24,9 @@ Example:
 
 
 @click.command(help=_HELP)
-@click.argument("plan", type=click.Path(path_type=Path))
-@click.option(
+@path_argument("plan")
+@path_option(
     "--key",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     required=True,
     help="A private key, or a public one whose private key an agent holds.",

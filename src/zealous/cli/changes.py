@@ -9,6 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_argument, path_option
 from zealous.series.changes import ERROR_RATE, shown
 from zealous.series.changes import changes as find
 from zealous.series.changes_files import write_changes
@@ -29,8 +30,8 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@path_argument("old")
+@path_argument("new")
 @click.option(
     "--error-rate",
     type=float,
@@ -38,10 +39,9 @@ Examples:
     show_default=True,
     help="The share of changes that may be by chance.",
 )
-@click.option(
+@path_option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="A new directory for changes.csv and a picture, changes.svg.",
 )

@@ -8,6 +8,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_option
 from zealous.cli.study.compare import findings
 from zealous.errors import ReleaseError
 from zealous.logs.log import read_log
@@ -35,14 +36,7 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 
 
 @click.command(help=_HELP)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("demo"),
-    show_default=True,
-    metavar="DIR",
-)
+@path_option("-o", "--output", default=Path("demo"), show_default=True, metavar="DIR")
 @click.option("--users", type=int, default=80_000, show_default=True)
 @click.option("--study", is_flag=True, help="Compare methods on the log as well.")
 @JSON

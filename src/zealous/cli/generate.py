@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
+from zealous.cli.option_values import path_option
 from zealous.errors import UsageError
 from zealous.synthetic import PAPER, REGULARS, VISITORS, generate_shop
 from zealous.synthetic import figures as count
@@ -29,7 +30,7 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
+@path_option("-o", "--output", required=True, metavar="FILE")
 @click.option("--users", type=int, required=True, metavar="N")
 @click.option("--seed", type=int, required=True, help="The same seed gives the same log.")
 @click.option("--days", type=int, default=30, show_default=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -49,6 +51,9 @@ class _EngineName(click.Choice[str]):
         return str(value) if value in ENGINES else super().convert(value, *context)
 
 
+_PATH = click.Path(path_type=Path)
+path_option = partial(click.option, type=_PATH)
+path_argument = partial(click.argument, type=_PATH)
 PLACE = _Place()
 NUMBER = _Number()
 ENGINE_NAME = _EngineName(list(ENGINES))

@@ -11,6 +11,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
+from zealous.cli.option_values import path_option
 from zealous.cli.options import Given
 from zealous.cli.options.described_plan import PLAN, plan_from
 from zealous.cli.options.goal import epsilon_from, stated_delta
@@ -75,10 +76,9 @@ Let the program choose the mechanism that publishes most:
 @command(help=_HELP)
 @items_option("The kinds of items; one of any kind if left out.")
 @options(PLAN, FILES)
-@click.option(
+@path_option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Write the plan to a file for approval; see publish --plan.",
 )

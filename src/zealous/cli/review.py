@@ -10,6 +10,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_argument, path_option
 from zealous.record.codec import to_json
 from zealous.verification.review import ReviewResult
 from zealous.verification.review import review as run
@@ -30,30 +31,20 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("release", type=click.Path(path_type=Path))
-@click.option(
-    "--block",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Terms, one a line: a row that holds one as whole words goes.",
+@path_argument("release")
+@path_option(
+    "--block", metavar="FILE", help="Terms, one a line: a row that holds one as whole words goes."
 )
-@click.option(
-    "--remove",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Items, one a line, columns separated by tabs: these go.",
+@path_option(
+    "--remove", metavar="FILE", help="Items, one a line, columns separated by tabs: these go."
 )
-@click.option(
-    "--allow",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Items, one a line, columns separated by tabs: these stay.",
+@path_option(
+    "--allow", metavar="FILE", help="Items, one a line, columns separated by tabs: these stay."
 )
 @click.option("--flag-pii", is_flag=True, help="Rows that look like personal data go.")
-@click.option(
+@path_option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Where to write the child; nothing is written if left out.",
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from zealous.cli import show
+from zealous.cli.option_values import path_argument, path_option
 from zealous.errors import UsageError
 
 _HELP = """Plan, approve, publish, explore, review and sign in a browser, on this machine.
@@ -25,24 +26,18 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER...]")
+@path_argument("folders", nargs=-1, metavar="[FOLDER...]")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: any free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option(
+@path_option(
     "--release",
     "releases",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="A release to explore. Can be repeated, to compare two.",
 )
 @click.option("--internal", is_flag=True, help="Also show figures that must not leave, in red.")
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The SSH key that you sign with; see zealous approve.",
-)
+@path_option("--key", metavar="FILE", help="The SSH key that you sign with; see zealous approve.")
 def serve(
     folders: tuple[Path, ...],
     port: int,

@@ -13,7 +13,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options, options_of
-from zealous.cli.option_values import NUMBER, items_per_user_from
+from zealous.cli.option_values import NUMBER, items_per_user_from, path_option
 from zealous.cli.options import Given
 from zealous.cli.options.described_plan import plan_from
 from zealous.cli.options.goal import DEFINITION_HELP, PARAMETERS, PRIVACY, epsilon_from
@@ -88,13 +88,7 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 )
 @PARAMETERS
 @click.option("--look", is_flag=True, help="Count this log too. Internal: the plan says so.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the plan to a file for approval.",
-)
+@path_option("-o", "--output", metavar="FILE", help="Write the plan to a file for approval.")
 @click.option("--header/--no-header", default=None, help="Whether the first line names columns.")
 @options(LOG)
 @JSON

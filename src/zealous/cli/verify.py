@@ -9,7 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
-from zealous.cli.option_values import PLACE
+from zealous.cli.option_values import PLACE, path_argument, path_option
 from zealous.files.places import Place
 from zealous.verification.verify import SHOWN, STATES, Verdict
 from zealous.verification.verify import verify as run
@@ -35,19 +35,14 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("release", type=click.Path(path_type=Path))
+@path_argument("release")
 @click.option(
     "--ledger",
     type=PLACE,
     metavar="PLACE",
     help="The ledger that was charged for it, or a log or folder whose ledger it is.",
 )
-@click.option(
-    "--parent",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The release that a filtered child was made from.",
-)
+@path_option("--parent", metavar="DIR", help="The release that a filtered child was made from.")
 @JSON
 @click.pass_context
 def verify(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from zealous.cli.ledger.place import PLACE_ARGUMENT
+from zealous.cli.option_values import path_argument
 from zealous.files.places import Place
 from zealous.ledger.copies import back_up
 from zealous.ledger.location import find_ledger
@@ -24,7 +25,7 @@ Example:
 
 @click.command(help=_HELP)
 @PLACE_ARGUMENT
-@click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+@path_argument("target", metavar="FILE")
 def backup(where: Place, target: Path) -> None:
     """Copy a ledger to a new file, also while it is in use."""
     path = find_ledger(where)

@@ -12,6 +12,7 @@ import click
 from zealous.cli import balance
 from zealous.cli import show as say
 from zealous.cli.ledger.place import PLACE_ARGUMENT, SIGNING_KEY
+from zealous.cli.option_values import path_option
 from zealous.errors import Refused, UsageError
 from zealous.files.places import Place
 from zealous.ledger import FILE_NAME, Cap, Caps, Ledger, ledger_path
@@ -63,9 +64,8 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
     "--signed-by", "by", metavar="WHO", help="Who decides this.  [default: the login's name]"
 )
 @click.option("--reason", metavar="TEXT", help="Why the caps are changed.")
-@click.option(
+@path_option(
     "--approvers",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Who must sign plans, caps and voids: allowed signers, as ssh-keygen reads them.",
 )

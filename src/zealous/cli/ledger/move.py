@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from zealous.cli.ledger.place import PLACE_ARGUMENT, SIGNING_KEY
+from zealous.cli.option_values import path_argument
 from zealous.files.places import Place
 from zealous.ledger.copies import move as move_ledger
 from zealous.ledger.location import find_ledger
@@ -24,7 +25,7 @@ Example:
 
 @click.command(help=_HELP)
 @PLACE_ARGUMENT
-@click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+@path_argument("target", metavar="FILE")
 @click.option("--signed-by", "by", metavar="WHO", help="Who.  [default: the login's name]")
 @click.option("--reason", metavar="TEXT", help="Why.")
 @SIGNING_KEY

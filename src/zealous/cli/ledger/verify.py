@@ -10,7 +10,7 @@ from zealous.cli import show as say
 from zealous.cli.balance import changed_promise
 from zealous.cli.help import JSON
 from zealous.cli.ledger.place import PLACE_ARGUMENT
-from zealous.cli.option_values import PLACE
+from zealous.cli.option_values import PLACE, path_option
 from zealous.errors import UsageError
 from zealous.files.places import Place
 from zealous.ledger import Ledger
@@ -40,11 +40,10 @@ Example:
     metavar="DIR...",
     help="Releases, or folders of releases, that were charged to it.",
 )
-@click.option(
+@path_option(
     "--copy",
     "copies",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="A copy or backup of it: find out whether both went on.",
 )

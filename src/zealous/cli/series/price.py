@@ -9,6 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_argument, path_option
 from zealous.planning.plan_file import read_plan
 from zealous.privacy.period import Period
 from zealous.series.forecast import Price, book_of, lasts_until
@@ -29,17 +30,12 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("file", type=click.Path(path_type=Path))
+@path_argument("file")
 @click.option(
     "--again", multiple=True, metavar="PERIOD", help="A period to be published once more."
 )
 @click.option("--first", metavar="PERIOD", help="As if the series began there: a backfill.")
-@click.option(
-    "--plan",
-    "plan_file",
-    type=click.Path(path_type=Path),
-    help="As if releases were made by this plan from now on.",
-)
+@path_option("--plan", "plan_file", help="As if releases were made by this plan from now on.")
 @JSON
 def price(
     file: Path, again: tuple[str, ...], first: str | None, plan_file: Path | None, as_json: bool

@@ -9,6 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_argument
 from zealous.cli.series.price import find_price
 from zealous.cli.series.status import print_status, status_json
 from zealous.errors import Refused
@@ -33,7 +34,7 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("file", type=click.Path(path_type=Path))
+@path_argument("file")
 @click.option("--again", metavar="PERIOD", help="Publish this period once more, corrected.")
 @click.option("--yes", is_flag=True, help="With --again: the price is known.")
 @JSON

@@ -9,6 +9,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_argument, path_option
 from zealous.errors import UsageError, reason
 from zealous.series.budget_picture import budget_picture, budget_steps
 from zealous.series.forecast import book_of
@@ -29,13 +30,8 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--picture",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw the budget's curve as an SVG file.",
-)
+@path_argument("file")
+@path_option("--picture", metavar="FILE", help="Draw the budget's curve as an SVG file.")
 @JSON
 def status(file: Path, picture: Path | None, as_json: bool) -> None:
     """Show which periods have their release, and how long the budget lasts."""

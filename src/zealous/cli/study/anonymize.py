@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
+from zealous.cli.option_values import path_option
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.privacy.guarantee import SESSION_GAP
@@ -67,7 +68,7 @@ _METHODS = "\n".join(
     help="k-query, k-session: minutes without a query that end a session.",
 )
 @click.option("--clicks", is_flag=True, help="k-query: keep the clicks of the queries that stay.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@path_option("-o", "--output", required=True, metavar="DIR")
 @options(LOG, ENGINE, ONE_MACHINE)
 @JSON
 def anonymize(

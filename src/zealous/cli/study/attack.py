@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
+from zealous.cli.option_values import path_option
 from zealous.cli.options.log import SEARCHES, log_from
 from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.engines.duckdb import DuckDB
@@ -97,18 +98,13 @@ Examples:
     metavar="S",
     help="Seed of the synthetic log and of the choice of people; the noise is always new.",
 )
-@click.option(
+@path_option(
     "--reference",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="A log of the same format for reading tokens back. [default: half of the users]",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Where to write attacks.json and the figure attacks.svg.",
+@path_option(
+    "-o", "--output", metavar="DIR", help="Where to write attacks.json and the figure attacks.svg."
 )
 @options(SEARCHES, ENGINE, ONE_MACHINE)
 @JSON

@@ -6,10 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import click
-
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
+from zealous.cli.option_values import path_option
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ANY_ENGINE
 from zealous.cli.options.public_inputs import DOCUMENTS
@@ -34,11 +33,10 @@ Examples:
 
 
 @command(help=_HELP)
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
-@click.option(
+@path_option("-o", "--output", required=True, metavar="DIR")
+@path_option(
     "--study",
     "study_file",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="The parameter grid as TOML (docs/study/README.md). [default: the paper's]",
 )

@@ -11,6 +11,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
+from zealous.cli.option_values import path_argument, path_option
 from zealous.cli.options.log import READING, log_from
 from zealous.cli.options.machine import ANY_ENGINE
 from zealous.cli.options.public_inputs import DOCUMENTS
@@ -60,9 +61,7 @@ _TABLE = {
 
 
 @command(help=_HELP)
-@click.argument(
-    "releases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RELEASE..."
-)
+@path_argument("releases", nargs=-1, required=True, metavar="RELEASE...")
 @click.option(
     "--against",
     "paths",
@@ -71,12 +70,8 @@ _TABLE = {
     metavar="LOG",
     help="The log that the releases were made from; can be repeated.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Where to write internal-results.parquet and .csv.",
+@path_option(
+    "-o", "--output", metavar="DIR", help="Where to write internal-results.parquet and .csv."
 )
 @DOCUMENTS
 @options(READING, ANY_ENGINE)

@@ -12,6 +12,7 @@ import click
 from zealous.cli import show
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
+from zealous.cli.option_values import path_option
 from zealous.cli.options.items import ITEMS, items_option, kinds_from
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ENGINE, embedded_from
@@ -111,24 +112,16 @@ _HEADINGS = (
     metavar="N",
     help="Releases per mechanism and setting.",
 )
-@click.option(
+@path_option(
     "--prior",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="For the mechanism prior: a public list with frequencies, or an earlier release.",
 )
-@click.option(
-    "--domain",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="For the mechanism domain: a public list of the items.",
+@path_option(
+    "--domain", metavar="FILE", help="For the mechanism domain: a public list of the items."
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Where to write the table and a plot; marked internal.",
+@path_option(
+    "-o", "--output", metavar="DIR", help="Where to write the table and a plot; marked internal."
 )
 @options(ONE_MACHINE, ITEMS, LOG, ENGINE)
 @JSON

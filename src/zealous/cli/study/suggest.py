@@ -8,6 +8,7 @@ import click
 
 from zealous.cli import show
 from zealous.cli.help import JSON
+from zealous.cli.option_values import path_argument
 from zealous.study.measures.suggestions import suggest as run
 
 _HELP = """Suggest substitutes for a query, learned from a release only.
@@ -25,7 +26,7 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.argument("release", type=click.Path(path_type=Path))
+@path_argument("release")
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
 @click.option(
     "-n",
