@@ -66,10 +66,10 @@ def _cell(tag: str, value: object, right: bool) -> str:
     side = "right" if right else "left"
     # A text that is written from right to left leaves its neighbours where they are.
     style = f"text-align:{side};padding:0.1em 0.8em 0.1em 0;white-space:normal"
-    return f'<{tag} style="{style}"><bdi>{escaped(_shown(value))}</bdi></{tag}>'
+    return f'<{tag} style="{style}"><bdi>{escaped(_cell_text(value))}</bdi></{tag}>'
 
 
-def _shown(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = str(value)

@@ -555,7 +555,7 @@ WRONG = {
     "split of some": (["--split", "queries=1,clicks=1"], "--split must name the published kinds"),
     "split 0": (["--split", "queries=0"], "weights of --split must be above 0"),
     "split text": (["--split", "queries"], "--split must look like"),
-    "kind": (["--items", "secrets"], "--items takes queries, keywords"),
+    "kind": (["--items", "secrets"], "--items takes keywords, queries"),
     "no kind": (["--items", ","], "name at least one kind"),
     "kind twice": (["--items", "queries,queries"], "can be named once"),
     "column": (["--user", "nobody"], "no column 'nobody' (given as --user)"),

@@ -105,7 +105,7 @@ def test_all_that_can_be_chosen_keeps_the_same_goal(neighbors: Neighbors) -> Non
 
 
 def settled(planned: Plan, counts: Sequence[int]) -> Plan:
-    return planned.settled({LOOK: pa.table({"items": list(RANGES), "count": list(counts)})})
+    return planned.with_inputs({LOOK: pa.table({"items": list(RANGES), "count": list(counts)})})
 
 
 def test_what_is_charged_does_not_depend_on_what_is_chosen() -> None:

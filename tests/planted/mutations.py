@@ -209,7 +209,7 @@ MUTATIONS = [
                 "t = max(0, math.ceil(real))",
                 "t = max(0, math.floor(real))",
             ),
-            Change("privacy/calibrate.py", "if allows(goal, scale, t, items):", "if True:"),
+            Change("privacy/calibrate.py", "if theorem_allows(goal, scale, t, items):", "if True:"),
         ),
         trials=LEAST,
     ),

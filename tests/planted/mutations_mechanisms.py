@@ -455,8 +455,8 @@ MUTATIONS = [
         (
             Change(
                 "release/drawing.py",
-                "planned_part.settled(released, item_list)",
-                "planned_part.settled(released | true, item_list)",
+                "planned_part.with_inputs(released, item_list)",
+                "planned_part.with_inputs(released | true, item_list)",
             ),
             Change(
                 "release/drawing.py",

@@ -61,12 +61,12 @@ def test_the_curve_touches_the_calibration_and_never_goes_below(goal: Guarantee,
 
 @pytest.mark.parametrize(("goal", "m"), GOALS)
 def test_one_less_than_the_curve_would_break_the_promise(goal: Guarantee, m: int) -> None:
-    from zealous.privacy.calibrate import allows, most_items_at_tau
+    from zealous.privacy.calibrate import most_items_at_tau, theorem_allows
 
     scale = calibrate(goal, m).scale
     for tau, tau_prime, _ in tau_prime_curve(goal, m, (1, 2, 4, 9, 25)):
         t = tau_prime - tau - 1
-        assert t < 0 or not allows(goal, scale, t, most_items_at_tau(goal, m, tau))
+        assert t < 0 or not theorem_allows(goal, scale, t, most_items_at_tau(goal, m, tau))
 
 
 def test_a_tau_that_could_never_publish_is_refused() -> None:

@@ -19,7 +19,7 @@ from zealous.items import query_pairs
 from zealous.logs.log import Log
 from zealous.owner.inspection import inspect
 from zealous.owner.parameter_search import advise
-from zealous.study.anonymity import METHODS, Method, anonymize, histograms, named
+from zealous.study.anonymity import METHODS, Method, anonymize, histograms, method_by_name
 from zealous.study.compare import compare, evaluate
 from zealous.study.grid.study import Study
 from zealous.synthetic import generate
@@ -111,8 +111,8 @@ class TestSame:
         self.check_histograms("token-hash", here, spark)
 
     def check_histograms(self, name: str, here: Log, spark: Spark) -> None:
-        there = histograms(replace(here, engine=spark), named(name))
-        expected = histograms(here, named(name))
+        there = histograms(replace(here, engine=spark), method_by_name(name))
+        expected = histograms(here, method_by_name(name))
         assert there.keys() == expected.keys()
         for kind, table in expected.items():
             if name == "token-hash":  # each run has tokens of its own
@@ -135,12 +135,12 @@ def test_which_methods_count() -> None:
 @pytest.mark.parametrize("name", _OTHERS)
 def test_methods_that_do_more_are_refused(name: str, nowhere: Log) -> None:
     with pytest.raises(UsageError, match=f"{name} does more than count"):
-        histograms(nowhere, named(name, k=2))
+        histograms(nowhere, method_by_name(name, k=2))
 
 
 def test_anonymize_is_refused_before_it_writes(nowhere: Log, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not run on Spark"):
-        anonymize(tmp_path / "out", nowhere, named("pseudonym"))
+        anonymize(tmp_path / "out", nowhere, method_by_name("pseudonym"))
     assert not list(tmp_path.iterdir())
 
 

@@ -33,6 +33,6 @@ def applied(
     source = open_log(z.read_log(path), engine)
     engine.drop("anonymous")
     changed: list[Changed] = method.apply(source)
-    kept = ", ".join(["user", *method.published(source.roles)])
+    kept = ", ".join(["user", *method.published_columns(source.roles)])
     found = engine.rows([Step("all", f"select {kept} from anonymous")])
     return found, {each.what: (each.number, each.of) for each in changed}

@@ -29,7 +29,7 @@ from zealous.release.text.markdown import code, escaped
 from zealous.release.text.readme import readme_text
 from zealous.release.text.registry_entry import registry
 from zealous.release.text.statement import statement
-from zealous.study.anonymity import anonymize, named
+from zealous.study.anonymity import anonymize, method_by_name
 from zealous.study.measures.suggestions import suggest
 from zealous.study.releases.given_releases import read_releases
 from zealous.verification.review import review
@@ -188,7 +188,7 @@ def test_no_changed_output_of_an_anonymity_method_ends_unforeseen(
     rows = (f"u{user}\t{query}\t2026-03-01 12:0{user}:00\n" for user in range(5) for query in "ab")
     log.write_text("user\tquery\ttime\n" + "".join(rows))
     engine = DuckDB(threads=1, temporary=tmp_path)
-    anonymize(tmp_path / "out", read_log(log), named("k-query", k=2), engine=engine)
+    anonymize(tmp_path / "out", read_log(log), method_by_name("k-query", k=2), engine=engine)
     text = (tmp_path / "out" / "anonymized.json").read_text()
     assert tried(lambda: read_releases([tmp_path / "out"]))
     refused = 0

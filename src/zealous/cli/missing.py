@@ -15,7 +15,7 @@ from zealous.cli.options.goal import epsilon_from, stated_delta
 from zealous.cli.options.log import log_from, stated_from
 from zealous.errors import UsageError, ZealousError
 from zealous.files.passwords import without_password
-from zealous.items import KINDS, Kind, default_items_per_user
+from zealous.items import Kind, default_items_per_user
 from zealous.logs.column_names import ROLES, is_known
 from zealous.owner.draft import Draft, default_delta
 from zealous.owner.start import (
@@ -58,7 +58,7 @@ def check_complete(items: str | None, given: Given) -> None:
         return  # alone, the guarantee itself asks for it
     for name in filter(None, (items or "").split(",")):
         default_items_per_user(name.strip())  # one that is misspelt is not proposed again
-    proposed = _proposed(items, given, missing)
+    proposed = _proposed_options(items, given, missing)
     if "--user" in proposed and given["user"] is None:
         missing.append("--user")
     why = "\n".join(f"  {option:<16}  {_WHY[option]}" for option in missing)
@@ -90,7 +90,7 @@ def _missing(items: str | None, given: Given) -> Iterator[str]:
         yield "--items-per-user"
 
 
-def _proposed(items: str | None, given: Given, missing: Sequence[str]) -> dict[str, str]:
+def _proposed_options(items: str | None, given: Given, missing: Sequence[str]) -> dict[str, str]:
     """Options that complete a command, and their values."""
     users = given["users"] or USERS
     values = {
@@ -98,7 +98,7 @@ def _proposed(items: str | None, given: Given, missing: Sequence[str]) -> dict[s
         "--delta": ("--delta", format_number(default_delta(given["guarantee"], users))),
         "--users": ("--users", str(users)),
         "--items-per-user": ("--items-per-user", str(Kind.default_items_per_user)),
-        "--items": ("--items", next(iter(KINDS))),
+        "--items": ("--items", "queries"),
     }
     said = dict(values[option] for option in missing)
     if "paths" in given:

@@ -37,7 +37,7 @@ from zealous.release.text.readme import epsilon_and_delta, why_empty
 _HELP = """Publish the frequent items of a log.
 
 Writes a new directory that may be handed to anyone: a table for each kind of items, the guarantee,
-and a README for the recipient. KIND is queries, keywords, clicks, query-pairs, phrase-pairs,
+and a README for the recipient. KIND is keywords, queries, clicks, query-pairs, phrase-pairs,
 query-clicks or, for any table, columns:NAME[+NAME] (a value, or a combination of values),
 itemsets:NAME[/NAME] and sequences:NAME[/NAME] (things, from one column or several, that are
 together or follow each other). --epsilon and --delta are the total over all kinds. The budget is

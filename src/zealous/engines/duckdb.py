@@ -209,14 +209,14 @@ class DuckDB:
             yield
         except (self._errors, OSError, ValueError, RuntimeError) as error:
             # Arrow wraps what is raised in a read; an interrupted query raises a RuntimeError.
-            raise _wrapped(error) from None
+            raise _without_data(error) from None
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         result = self._run(statement(steps))
         try:
             return list(result.fetchall())
         except (self._errors, RuntimeError) as error:
-            raise _wrapped(error) from None
+            raise _without_data(error) from None
 
     def append_rows(self, name: str, steps: Sequence[Step]) -> None:
         known = self._run(
@@ -271,7 +271,7 @@ class DuckDB:
         try:
             return self._connection.execute(sql)
         except (self._errors, RuntimeError) as error:
-            raise _wrapped(error) from None
+            raise _without_data(error) from None
 
 
 def hide_progress_bar(connection: Any) -> None:
@@ -314,7 +314,7 @@ def _writing() -> Iterator[None]:
         ) from None
 
 
-def _wrapped(error: BaseException) -> BaseException:
+def _without_data(error: BaseException) -> BaseException:
     """An error that says what to do and, unlike the engine's own, quotes no data."""
     kind, text = type(error).__name__, str(error)
     if "interrupt" in text.lower() or kind == "InterruptException":

@@ -237,12 +237,12 @@ class Spark:
             limits=limits,
         )
         kinds = {each: "array<string>" if each in lists else "string" for each in names}
-        schema = comma_separated(f"{_quoted(each)} {kind}" for each, kind in kinds.items())
-        told = f"{_quoted(executor.REASON)} string, {_quoted(executor.NUMBER)} bigint"
+        schema = comma_separated(f"{_quote(each)} {kind}" for each, kind in kinds.items())
+        told = f"{_quote(executor.REASON)} string, {_quote(executor.NUMBER)} bigint"
         with wrap_errors("the log cannot be read"):
             split_lines = self._lines(paths, layout).mapInArrow(split, f"{schema}, {told}")
-            good = split_lines.where(f"{_quoted(executor.REASON)} is null")
-            self._view(name, good.select(*map(_quoted, names)))
+            good = split_lines.where(f"{_quote(executor.REASON)} is null")
+            self._view(name, good.select(*map(_quote, names)))
         found = {each: _arrow(kind) for each, kind in kinds.items()}
         return Opened(found, self._skipped(split_lines))
 
@@ -254,9 +254,9 @@ class Spark:
         kinds, (first, last) = dict(frame.dtypes), parquet.YEARS_IN_MILLISECONDS
         doubtful = [name for name, kind in types.items() if parquet.in_milliseconds(kind)]
         schema = comma_separated(
-            f"{_quoted(name)} {'bigint' if name in doubtful else kinds[name]}" for name in types
+            f"{_quote(name)} {'bigint' if name in doubtful else kinds[name]}" for name in types
         )
-        read = {name: _quoted(name) for name in types}
+        read = {name: _quote(name) for name in types}
         for name in doubtful:
             known = f"case when {read[name]} between {first} and {last} then {read[name]} end"
             read[name] = f"cast(timestamp_millis({known}) as {kinds[name]}) as {read[name]}"
@@ -285,16 +285,16 @@ class Spark:
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of the last step, each batch as `each` leaves it on the executors."""
         with wrap_errors():
-            table = self._stored.despite_losses(lambda: self._through(steps, each).toArrow())
+            table = self._stored.despite_losses(lambda: self._map_rows(steps, each).toArrow())
         yield from table.to_batches()
 
-    def _through(self, steps: Sequence[Step], each: Each | None) -> Any:
+    def _map_rows(self, steps: Sequence[Step], each: Each | None) -> Any:
         frame = self._run(steps)
         if each is None:
             return frame
         self._ship()
         through = executor.MapBatches(executor.WithColumnNames(each, tuple(frame.columns)))
-        return _numbered(frame).mapInArrow(through, frame.schema)
+        return _with_numbered_columns(frame).mapInArrow(through, frame.schema)
 
     def rows(self, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
         with wrap_errors():
@@ -334,15 +334,15 @@ class Spark:
             self._ship()
             drawn = self._stored.despite_losses(
                 lambda: (
-                    _numbered(self._run(steps))
+                    _with_numbered_columns(self._run(steps))
                     .mapInArrow(marked, schema)
                     .localCheckpoint(eager=True)
                 )
             )
-            marks = drawn.select(_quoted(executor.DRAW)).distinct().collect()
+            marks = drawn.select(_quote(executor.DRAW)).distinct().collect()
             known = comma_separated([str(mark) for (mark,) in marks] or ["0"])
-            first = f"{_quoted(executor.DRAW)} in ({known})"
-            self._view(name, drawn.selectExpr(*(_if(first, each) for each in names)))
+            first = f"{_quote(executor.DRAW)} in ({known})"
+            self._view(name, drawn.selectExpr(*(_column_if(first, each) for each in names)))
         self._kept[name] = drawn  # Connect lets go of rows of which nobody here has the frame
 
     def buckets(self, rows: int, text: int) -> int:
@@ -419,7 +419,7 @@ class Spark:
             )
 
     def _skipped(self, lines: Any) -> Skipped:
-        reason = _quoted(executor.REASON)
+        reason = _quote(executor.REASON)
         with wrap_errors("the log cannot be read"):
             told = lines.where(f"{reason} is not null").groupBy(reason)
             counted = told.sum(executor.NUMBER).collect()
@@ -453,7 +453,7 @@ def _arrow(kind: str) -> str:
 
 def _valid(name: str, kind: str) -> str:
     """SQL of Spark: a column, without texts that are not UTF-8: a release could not hold them."""
-    column = _quoted(name)
+    column = _quote(name)
     if kind == "string":
         return f"case when is_valid_utf8({column}) then {column} end as {column}"
     if kind == "list<element: string>":
@@ -462,15 +462,15 @@ def _valid(name: str, kind: str) -> str:
     return column
 
 
-def _numbered(frame: Any) -> Any:
+def _with_numbered_columns(frame: Any) -> Any:
     """A frame whose columns any function of Spark finds; see `executor.WithColumnNames`."""
     return frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
 
 
-def _if(met: str, name: str) -> str:
+def _column_if(met: str, name: str) -> str:
     """SQL of Spark: a column of rows that meet a condition; any other row ends the run."""
     other = f"raise_error('{executor.OTHER_DRAW}')"
-    return f"case when {met} then {_quoted(name)} else {other} end as {_quoted(name)}"
+    return f"case when {met} then {_quote(name)} else {other} end as {_quote(name)}"
 
 
 def _local(paths: Sequence[Any]) -> list[Place]:
@@ -478,7 +478,7 @@ def _local(paths: Sequence[Any]) -> list[Place]:
     return [path for path in paths if path.local() is not None]
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 

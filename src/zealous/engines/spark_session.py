@@ -91,7 +91,7 @@ def wrap_errors(what: str = "the cluster could not run a step") -> Iterator[None
     except Exception as error:
         if not is_spark_error(error):
             raise
-        raise _wrapped(what, error) from None
+        raise _without_data(what, error) from None
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def is_spark_error(error: BaseException) -> bool:
     return module.startswith(("pyspark.", "py4j.", "grpc.")) or isinstance(error, ConnectionError)
 
 
-def _wrapped(what: str, error: BaseException) -> ZealousError:
+def _without_data(what: str, error: BaseException) -> ZealousError:
     text = str(error)
     if executor.OTHER_COLUMNS in text:
         return LogError("the files of the log do not have the same columns")

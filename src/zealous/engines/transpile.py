@@ -117,7 +117,7 @@ def _translations() -> dict[type, Callable[[Any], exp.Expr]]:
         exp.RegexpFullMatch: _full_match,
         exp.RegexpLike: _matches,
         exp.RegexpExtractAll: _matches,
-        exp.RegexpReplace: _replaced,
+        exp.RegexpReplace: _replace_all,
         exp.Bracket: _bracket,
         exp.Transform: _zipped,
         exp.TryCast: _moment,
@@ -163,7 +163,7 @@ def _type(node: exp.DataType) -> exp.Expr:
 
 
 def _full_match(node: exp.RegexpFullMatch) -> exp.Expr:
-    pattern = _written(node.expression)
+    pattern = _as_java_writes(node.expression)
     words = re.fullmatch(r"(\[[^ \]]+\]\+)\( \1\)\*", pattern)
     if words:  # Java would go one call deeper with each word, were it ever to come back to it
         pattern = f"{words[1]}+(?: {words[1]}+)*+"
@@ -180,11 +180,11 @@ def _matches(node: exp.Func) -> exp.Expr:
         group is not None and group.sql() != "0"
     ):
         raise ZealousError(_NOT_HERE)
-    node.set("expression", _text(_written(node.expression)))
+    node.set("expression", _text(_as_java_writes(node.expression)))
     return node
 
 
-def _replaced(node: exp.RegexpReplace) -> exp.Expr:
+def _replace_all(node: exp.RegexpReplace) -> exp.Expr:
     """Spark replaces all that is found: so does `g`, and there is one end."""
     pattern, put, flags = node.expression, node.args["replacement"], node.args.get("modifiers")
     everywhere = flags is not None and flags.this == "g"
@@ -192,10 +192,10 @@ def _replaced(node: exp.RegexpReplace) -> exp.Expr:
         raise ZealousError(_NOT_HERE)
     if not put.is_string or re.search(r"[$\\]", put.this):
         raise ZealousError(_NOT_HERE)
-    return _call("regexp_replace", node.this, _text(_written(pattern)), put)
+    return _call("regexp_replace", node.this, _text(_as_java_writes(pattern)), put)
 
 
-def _written(pattern: exp.Expr) -> str:
+def _as_java_writes(pattern: exp.Expr) -> str:
     """A pattern of RE2 as Java writes it; see `_java_pattern`."""
     if not pattern.is_string:
         raise ZealousError(_NOT_HERE)
@@ -226,14 +226,14 @@ def _java_part(part: str, *, inside: bool) -> str:
     if not part.startswith("\\"):
         return part if inside else {"$": r"\z", ".": r"[^\n]"}.get(part, part)
     if part[1] == "p" and len(part) > 2:
-        known = part + _newer(part[3:-1])
+        known = part + _newer_characters(part[3:-1])
         return known if inside or known == part else f"[{known}]"
     if part[1].isalnum() and part[1] not in "dDtnrfz":  # such as \s and \b, which differ
         raise ZealousError(_NOT_HERE)
     return part
 
 
-def _newer(name: str) -> str:
+def _newer_characters(name: str) -> str:
     """The characters of a class that Java 17 does not know, as a part of a class of Java's.
 
     Nearly all text is before the first of them, and one comparison tells.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zealous.files.rows import LONGEST
-from zealous.files.text_sizes import list_sizes, text_sizes, without
+from zealous.files.text_sizes import list_sizes, text_sizes, without_long
 from zealous.libraries import np, pa, pc
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6}
@@ -57,16 +57,16 @@ def without_views(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.large_string()))
 
 
-def stored(column: Any, target: pa.DataType) -> Any:
+def as_stored(column: Any, target: pa.DataType) -> Any:
     """A column as it is kept; a value that has no place there is NULL, and stops nothing."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
-        return stored(column.storage, target)
+        return as_stored(column.storage, target)
     if pa.types.is_run_end_encoded(kind):
-        return stored(_as_dictionary(column), target)
+        return as_stored(_as_dictionary(column), target)
     column = _without_long(without_views(column))
     if pa.types.is_dictionary(kind):
-        return stored(column.dictionary.take(column.indices), target)
+        return as_stored(column.dictionary.take(column.indices), target)
     if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
         return _in_microseconds(column, target)
     if _is_list(kind):
@@ -84,7 +84,11 @@ def _as_dictionary(column: Any) -> Any:
 def _without_long(column: Any) -> Any:
     """A column without texts that a batch could not hold in every row."""
     sizes = None if _is_list(column.type) else text_sizes(column)
-    return column if sizes is None or (sizes <= LONGEST).all() else without(column, sizes > LONGEST)
+    return (
+        column
+        if sizes is None or (sizes <= LONGEST).all()
+        else without_long(column, sizes > LONGEST)
+    )
 
 
 def _in_microseconds(column: Any, target: pa.DataType) -> Any:
@@ -108,7 +112,7 @@ def _stored_lists(column: Any, target: pa.DataType) -> Any:
         values = _pickable(values).filter(pa.array(np.repeat(~long, lengths)))
         lengths, missing = np.where(long, 0, lengths), missing | long
     offsets = pa.array(_ends(lengths), pa.int32())
-    found = stored(values, target.value_type)
+    found = as_stored(values, target.value_type)
     return pa.ListArray.from_arrays(offsets, found, target, mask=pa.array(missing))
 
 

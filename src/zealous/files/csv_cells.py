@@ -47,14 +47,14 @@ def inert_text(text: str) -> str:
     >>> inert_text("@timestamp"), inert_text("query")
     ("'@timestamp", 'query')
     """
-    return str(_inert(pa.array([text], pa.large_string()), semicolons=True)[0])
+    return str(_neutralize(pa.array([text], pa.large_string()), semicolons=True)[0])
 
 
 def _lines(columns: list[pa.Array]) -> str:
     """Cells joined into lines, and lines into one text."""
     if len(columns) == 1:  # a line with nothing on it would be no row
         columns = [pc.if_else(pc.equal(columns[0], ""), _text('""'), columns[0])]
-    lines = _joined(*columns[:-1], _joined(columns[-1], "\n"), by=",")
+    lines = _join(*columns[:-1], _join(columns[-1], "\n"), by=",")
     return str(lines.buffers()[2], "utf-8")  # where Arrow keeps one text after the other
 
 
@@ -65,12 +65,12 @@ def _cells(column: pa.Array, semicolons: bool) -> pa.Array:
     if pa.types.is_integer(kind):
         return pc.fill_null(column.cast(large), "")
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return _quoted(_inert(pc.fill_null(column.cast(large), ""), semicolons))
+        return _quote(_neutralize(pc.fill_null(column.cast(large), ""), semicolons))
     texts = ["" if value is None else str(value) for value in column.to_pylist()]
-    return _quoted(pa.array(texts, large))
+    return _quote(pa.array(texts, large))
 
 
-def _inert(text: pa.Array, semicolons: bool) -> pa.Array:
+def _neutralize(text: pa.Array, semicolons: bool) -> pa.Array:
     """Cells that no spreadsheet will run."""
     if semicolons and pc.any(pc.match_substring(text, ";")).as_py():
         text = pc.replace_substring_regex(text, _AFTER_SEMICOLON, r";'\1")
@@ -78,19 +78,19 @@ def _inert(text: pa.Array, semicolons: bool) -> pa.Array:
     text = pc.replace_substring(text, "\r", " ")
     if not pc.any(runnable).as_py():
         return text
-    return pc.if_else(runnable, _joined("'", text), text)
+    return pc.if_else(runnable, _join("'", text), text)
 
 
-def _quoted(text: pa.Array) -> pa.Array:
+def _quote(text: pa.Array) -> pa.Array:
     """Cells in quotation marks where a reader would else end them too early."""
     special = pc.match_substring_regex(text, _QUOTED)
     if not pc.any(special).as_py():
         return text
     doubled = pc.replace_substring(text, '"', '""')
-    return pc.if_else(special, _joined('"', doubled, '"'), text)
+    return pc.if_else(special, _join('"', doubled, '"'), text)
 
 
-def _joined(*parts: pa.Array | str, by: str = "") -> pa.Array:
+def _join(*parts: pa.Array | str, by: str = "") -> pa.Array:
     texts = (_text(part) if isinstance(part, str) else part for part in parts)
     return pc.binary_join_element_wise(*texts, _text(by))
 

@@ -116,7 +116,9 @@ class _Splitter:
             yield from self._plain(block)
             return
         yield from self._plain(data[np.repeat(plain, ends - starts + 1)].tobytes())
-        rows = [self._odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)]
+        rows = [
+            self._split_odd(block[starts[i] : ends[i]], skipped) for i in np.flatnonzero(odd & ~bad)
+        ]
         yield from as_batch(self.names, (), [row for row in rows if row is not None])
 
     def _bad(self, data: Array, lengths: Array, ends: Array, skipped: Skipped) -> Array:
@@ -155,7 +157,7 @@ class _Splitter:
         )
         yield from table.to_batches()
 
-    def _odd(self, line: bytes, skipped: Skipped) -> Record | None:
+    def _split_odd(self, line: bytes, skipped: Skipped) -> Record | None:
         line = line.removesuffix(b"\r")
         if line == self.header:
             return None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from zealous.errors import LogError, UsageError, ZealousError
-from zealous.files.arrow_types import stored, stored_type, without_views
+from zealous.files.arrow_types import as_stored, stored_type, without_views
 from zealous.files.on_engine import OnEngine
 from zealous.files.parquet import open_parquet
 from zealous.files.places import place_of
@@ -104,7 +104,7 @@ def stored_rows(rows: Rows, name: str) -> Rows:
             if types[each] is None:
                 raise unreadable_type(each, rows.schema.field(each).type)
         for batch in rows.batches(wanted):
-            columns = map(stored, batch.columns, chosen.types)
+            columns = map(as_stored, batch.columns, chosen.types)
             yield pa.RecordBatch.from_arrays(list(columns), schema=chosen)
 
     return Rows(schema, batches)
@@ -214,4 +214,4 @@ def _pandas_column(column: Any, kind: Any, is_list: bool) -> Any:
         return column_of(column.tolist(), is_list=is_list)
     found = pa.Array.from_pandas(column)  # in pieces, where pandas holds it so
     pieces = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
-    return pa.concat_arrays([stored(each, kind) for each in pieces])
+    return pa.concat_arrays([as_stored(each, kind) for each in pieces])

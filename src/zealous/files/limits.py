@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Self
 
 from zealous.errors import UsageError
-from zealous.files.text_sizes import text_sizes, without
+from zealous.files.text_sizes import text_sizes, without_long
 from zealous.libraries import np, pa
 from zealous.privacy.guarantee import positive_integer
 
@@ -74,7 +74,7 @@ def without_long_texts(
         long = None if size is None else size > limits.text
         if long is not None and long.any():
             rows |= long
-            column = without(column, long)
+            column = without_long(column, long)
         columns.append(column)
     if rows.any():
         left_out[limits.long_text()] += int(rows.sum())

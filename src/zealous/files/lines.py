@@ -264,7 +264,7 @@ def splitter(
 
     def split(block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
         # In front of every line, since which line is a file's first is up to others.
-        for valid in _valid(_without(marks, block), layout.encoding, skipped):
+        for valid in _valid(_strip_marks(marks, block), layout.encoding, skipped):
             yield from parse(valid, skipped)
 
     return split
@@ -277,13 +277,13 @@ def _blocks(path: Path | Place, encoding: str, size: int = _BLOCK) -> Iterator[b
     for chunk in _chunks(path, size):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
-            yield _without(marks, rest + head + newline)
+            yield _strip_marks(marks, rest + head + newline)
             rest = tail
         elif len(rest) <= LINE_LIMIT:
             rest += tail
         else:  # the line is lost already: keep no more than its being too long
             rest = b" " * (LINE_LIMIT + 1)
-    rest = _without(marks, rest)
+    rest = _strip_marks(marks, rest)
     if rest:
         yield rest + b"\n"
 
@@ -294,7 +294,7 @@ def _marks(encoding: str) -> tuple[bytes, ...]:
     return tuple(filter(None, dict.fromkeys([codecs.BOM_UTF8, own])))
 
 
-def _without(marks: Sequence[bytes], block: bytes) -> bytes:
+def _strip_marks(marks: Sequence[bytes], block: bytes) -> bytes:
     """Lines without byte order marks in front of them."""
     if not any(mark in block for mark in marks):
         return block

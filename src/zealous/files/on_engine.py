@@ -88,21 +88,21 @@ class OnEngine:
 
     def open_file(self) -> AbstractContextManager[Any]:
         """Nobody else can read it."""
-        self._unseen()
+        self._refuse_to_look()
 
     def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
         """Nobody else can read it."""
-        self._unseen()
+        self._refuse_to_look()
 
     def stream(self, codec: str | None, buffer: int) -> AbstractContextManager[Any]:
         """Nobody else can read it."""
-        self._unseen()
+        self._refuse_to_look()
 
     def read_bytes(self) -> bytes:
         """Nobody else can read it."""
-        self._unseen()
+        self._refuse_to_look()
 
-    def _unseen(self) -> NoReturn:
+    def _refuse_to_look(self) -> NoReturn:
         raise StoreError(errno.ENOTSUP, "only the engine that it is on can read it")
 
     def check_same(self) -> None:

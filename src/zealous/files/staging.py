@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zealous.errors import LogError, reason
-from zealous.files.arrow_types import stored, stored_type
+from zealous.files.arrow_types import as_stored, stored_type
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, records
 from zealous.files.places import Place
@@ -102,7 +102,7 @@ def _without_invalid_values(
 ) -> pa.RecordBatch:
     """A batch in which texts that are not UTF-8, and times that are none, are NULL."""
     columns = (
-        stored(column, kind) if stored_type(column.type) is not None else column
+        as_stored(column, kind) if stored_type(column.type) is not None else column
         for column, kind in zip(batch.columns, schema.types, strict=True)
     )
     valid = [_valid(column, skipped) for column in columns]

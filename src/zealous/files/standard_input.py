@@ -40,22 +40,22 @@ class StandardInput(OnEngine):
         return ""
 
     def open_file(self) -> AbstractContextManager[Any]:
-        return _kept(self.temporary).open_file()
+        return _private_copy(self.temporary).open_file()
 
     def open_rows(self, lists: Sequence[str]) -> AbstractContextManager[Rows]:
         """Its rows, if it is a Parquet file."""
-        return _kept(self.temporary).open_rows(lists)
+        return _private_copy(self.temporary).open_rows(lists)
 
     def stream(self, codec: str | None, buffer: int) -> AbstractContextManager[Any]:
         """It, from its beginning."""
-        return _kept(self.temporary).stream(codec, buffer)
+        return _private_copy(self.temporary).stream(codec, buffer)
 
     def read_bytes(self) -> bytes:
-        return _kept(self.temporary).read_bytes()
+        return _private_copy(self.temporary).read_bytes()
 
 
 @cache  # whoever asks again has the same bytes
-def _kept(temporary: Path | None) -> LocalPath:
+def _private_copy(temporary: Path | None) -> LocalPath:
     """A private file with all of it, which is removed at the end of this process."""
     opened, process = ExitStack(), os.getpid()
     try:

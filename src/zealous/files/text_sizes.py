@@ -39,7 +39,7 @@ def list_sizes(values: Sizes, offsets: Sizes) -> Sizes:
     return np.asarray(ends[offsets[1:]] - ends[offsets[:-1]], np.int64)
 
 
-def without(column: pa.Array, long: Flags) -> pa.Array:
+def without_long(column: pa.Array, long: Flags) -> pa.Array:
     """NULL in the place of values that are too long: the rest is copied, and they are let go."""
     if pa.types.is_string_view(column.type):  # no rows can be taken of them
         kept = np.concatenate([np.zeros(column.offset, np.bool_), _present(column) & ~long])

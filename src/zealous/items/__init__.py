@@ -238,16 +238,16 @@ def kind_by_name(
     found = (
         each.from_name(name, items_per_user, settings or {}, columns) for each in KINDS.values()
     )
-    return _only(name, [kind for kind in found if kind is not None])
+    return _only_answer(name, [kind for kind in found if kind is not None])
 
 
 def parse_kinds(text: str, items_per_user: int, **settings: Any) -> list[Kind]:
     """The kinds that `--items TEXT` asks for, in the order in which they must be published."""
     found = (each.parse_kinds(text, items_per_user, settings) for each in KINDS.values())
-    return _only(text, [kinds for kinds in found if kinds])
+    return _only_answer(text, [kinds for kinds in found if kinds])
 
 
-def _only(text: str, answers: list[T]) -> T:
+def _only_answer(text: str, answers: list[T]) -> T:
     """The one answer to a name: no kind may take the place of another."""
     if not answers:
         raise _unknown_kind(text)

@@ -425,7 +425,7 @@ KINDS: Registry[type[Kind]] = Registry(
     "zealous.items",
     lambda kind: kind.label,
     first=(
-        *("queries", "keywords", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
+        *("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
         *("columns", "itemsets", "sequences"),
     ),
 )

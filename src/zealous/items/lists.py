@@ -106,7 +106,7 @@ def read_listing(path: str | Path, kind: Kind, numbers: Sequence[str]) -> Listin
         numbers: What a column is called that may be read as a number besides; the first one that
             the file has.
     """
-    with _copied(path, kind) as (name, file, digest):
+    with _copy_of_list(path, kind) as (name, file, digest):
         _check_public(file)  # what is read, and not only what was found
         skipped = Skipped()
         packed = file.suffix.lower() in COMPRESSED
@@ -141,7 +141,7 @@ def _locate(path: str | Path, kind: Kind) -> tuple[str, Place]:
 
 
 @contextmanager
-def _copied(path: str | Path, kind: Kind) -> Iterator[ListFile]:
+def _copy_of_list(path: str | Path, kind: Kind) -> Iterator[ListFile]:
     """As `find_list`, with a copy: what is hashed is what is read, whoever writes to the file."""
     name, file = _locate(path, kind)
     with ExitStack() as stack:

@@ -63,9 +63,9 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         return "it cannot be read"
     if said[0] != dataset:
-        return f"it is {_named(said[0], 'dataset')}, and the ledger {_named(dataset, 'dataset')}"
+        return f"it is {_about(said[0], 'dataset')}, and the ledger {_about(dataset, 'dataset')}"
     if said[1] != charge.people:
-        return f"it is {_named(said[1], 'people')}, and the run {_named(charge.people, 'people')}"
+        return f"it is {_about(said[1], 'people')}, and the run {_about(charge.people, 'people')}"
     if (*costs, *kind) != (
         charge.epsilon,
         charge.delta,
@@ -77,7 +77,7 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
     return None if person == charge.person else "it names another column as the person"
 
 
-def _named(name: str | None, what: str) -> str:
+def _about(name: str | None, what: str) -> str:
     return f"for the {what} {name}" if name is not None else f"for no named {what}"
 
 

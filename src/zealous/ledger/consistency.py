@@ -46,7 +46,7 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
             book = read_book(rows)
     except LedgerError as error:
         return [str(error)]
-    problems += book.problems or _recomputed(rows)
+    problems += book.problems or _charges_against_rules(rows)
     unverified: NoSigningProgram | None = None
     try:
         problems += [] if book.problems else signature_problems(rows)
@@ -68,7 +68,7 @@ def verify(path: Path, releases: Sequence[str | Path | Place] = ()) -> list[str]
     return problems
 
 
-def _recomputed(rows: Sequence[store.Row]) -> list[str]:
+def _charges_against_rules(rows: Sequence[store.Row]) -> list[str]:
     """What was charged against the rules: more than a cap allowed, or less than a release cost."""
     problems, book, fits, charged = [], Book(), True, False
     for row in rows:

@@ -119,7 +119,7 @@ def signature_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return found
 
 
-def _opened(body: Mapping[str, Any], _: _Before) -> str:
+def _opened_text(body: Mapping[str, Any], _: _Before) -> str:
     declared = [
         f"{name} {value}"
         for name, value in (
@@ -171,7 +171,7 @@ def _limit(value: Fraction | None) -> str:
     return "none" if value is None else format_number(value)
 
 
-def _reserved(body: Mapping[str, Any], before: _Before) -> str:
+def _reserved_text(body: Mapping[str, Any], before: _Before) -> str:
     epsilon, delta = (format_number(Fraction(body[name])) for name in ("epsilon", "delta"))
     number = len(before.entries) + 1
     approved = body.get("approval")
@@ -183,7 +183,7 @@ def _reserved(body: Mapping[str, Any], before: _Before) -> str:
     )
 
 
-def _bypassed(body: Mapping[str, Any], _: _Before) -> str:
+def _bypassed_text(body: Mapping[str, Any], _: _Before) -> str:
     epsilon, delta = (format_number(Fraction(body[name])) for name in ("epsilon", "delta"))
     where = f"charged to {body['charged_to']}" if body["charged_to"] else "charged to no ledger"
     return (
@@ -192,22 +192,22 @@ def _bypassed(body: Mapping[str, Any], _: _Before) -> str:
     )
 
 
-def _restored(body: Mapping[str, Any], _: _Before) -> str:
+def _restored_text(body: Mapping[str, Any], _: _Before) -> str:
     return f"put the ledger in its place at {body['at']}, from {body['from']}"
 
 
 _DESCRIBE: Mapping[str, Callable[[Mapping[str, Any], _Before], str]] = {
-    "opened": _opened,
+    "opened": _opened_text,
     "named": lambda body, _: f"named the dataset {body['dataset']}",
     "caps": _caps,
-    "reserved": _reserved,
+    "reserved": _reserved_text,
     "released": lambda body, before: f"published {before.entry(body)} in {body['directory']}",
-    "bypassed": _bypassed,
+    "bypassed": _bypassed_text,
     "approvers": lambda body, _: (
         f"named who may approve plans, caps and voids: {', '.join(principals(body['signers']))}"
     ),
     "upgraded": lambda body, _: f"carried the ledger over to format {body['format']}",
     "moved": lambda body, _: f"moved the ledger to {body['to']}",
-    "restored": _restored,
+    "restored": _restored_text,
     "voided": lambda body, before: f"voided {before.entry(body)}: it no longer counts",
 }

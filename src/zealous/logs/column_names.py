@@ -171,10 +171,10 @@ def guess_roles(columns: Sequence[str]) -> tuple[Guess, ...]:
     return tuple(found[column] for column in columns)
 
 
-def called(role: Role, columns: Iterable[str]) -> list[str]:
+def columns_called(role: Role, columns: Iterable[str]) -> list[str]:
     """The columns that have a role's own name, however it is spelt.
 
-    >>> called("user", ["userId", "User-ID", "user name", "customer"])
+    >>> columns_called("user", ["userId", "User-ID", "user name", "customer"])
     ['userId', 'User-ID']
     """
     return [each for each in columns if _fold_case_and_accents(each) in _OWN_NAMES[role]]

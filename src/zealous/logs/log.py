@@ -15,7 +15,7 @@ from zealous.files.limits import Limits
 from zealous.files.lines import Layout
 from zealous.files.passwords import without_password
 from zealous.files.places import Place, error_text, place_of
-from zealous.logs.column_names import ROLES, called, column_of, guess_roles, is_known
+from zealous.logs.column_names import ROLES, column_of, columns_called, guess_roles, is_known
 from zealous.logs.query import is_database, query
 from zealous.notebook import block, grid, note
 from zealous.privacy.guarantee import positive_integer
@@ -228,7 +228,7 @@ def read_log(
     if sql is None:
         found = log_files(paths, preset, engine, left_out)
     else:
-        found = [_queried(paths, sql, engine)]
+        found = [_query_result(paths, sql, engine)]
     chosen = format_named(preset) if preset else _format_of(found)
     layout = chosen.layout
     if names or delimiter or encoding:
@@ -251,7 +251,7 @@ def read_log(
     return _assign_columns(log, said if user is None else replace(said, user=user))
 
 
-def _queried(paths: Any, sql: str, engine: Engine | None) -> Place:
+def _query_result(paths: Any, sql: str, engine: Engine | None) -> Place:
     """The result of a query, as the one place of a log."""
     several = isinstance(paths, Sequence) and not isinstance(paths, str)
     if several and len(paths) != 1:
@@ -287,17 +287,17 @@ def _assign_columns(log: Log, said: Columns) -> Log:
         kept = {role: name for role, name in kept.items() if name in present}
         if not present.get("keywords", "").startswith("list<"):
             kept.pop("keywords", None)
-        recognised = _recognised(log, said.assigned().keys() | kept.keys(), [*present])
+        recognised = _recognised_columns(log, said.assigned().keys() | kept.keys(), [*present])
     merged = Columns(**(recognised | kept | said.assigned()))
     if merged.user is None:
         raise _no_user(log)
     return replace(log, columns=merged, recognised=frozenset(recognised))
 
 
-def _recognised(log: Log, known: Set[str], present: Sequence[str]) -> dict[str, str]:
+def _recognised_columns(log: Log, known: Set[str], present: Sequence[str]) -> dict[str, str]:
     """The usual roles whose column is there under another spelling: one column, and only one."""
     usual = log.columns.assigned().keys() - known
-    named = {role: called(role, present) for role in ROLES if role in usual}
+    named = {role: columns_called(role, present) for role in ROLES if role in usual}
     return {role: same[0] for role, same in named.items() if len(same) == 1}
 
 
@@ -308,7 +308,7 @@ class NoUserColumn(UsageError):
 def _no_user(log: Log) -> UsageError:
     """What is wrong where no column is the user's, or several may be."""
     names = log.quotable_names()
-    several = called("user", names)
+    several = columns_called("user", names)
     if len(several) > 1:
         return UsageError(
             f"{' and '.join(map(repr, several))} may each hold the user's id: say which with --user"

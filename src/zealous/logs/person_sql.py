@@ -77,23 +77,23 @@ class PersonQuery:
 
     def sql(self) -> str:
         """The text to run: made of what was checked, and checked again."""
-        made = self._written(self._tree)
-        again = _parsed(made, self.dialect)
+        made = self._sql_of(self._tree)
+        again = _parse(made, self.dialect)
         _check(again, self.dialect)
-        if self._written(_plain(again, self.dialect)) != made:
-            raise _refused("what is written in two ways")
+        if self._sql_of(_plain(again, self.dialect)) != made:
+            raise _refusal("what is written in two ways")
         return made
 
     def compared(self) -> Iterator[tuple[str, str]]:
         """Queries of a column each, and the constant that it is compared with."""
-        table = self._written(_part(self._tree, "from"))
+        table = self._sql_of(_part(self._tree, "from"))
         for node in self._tree.walk():
             if type(node).__name__ in (*_COMPARISONS, "Between", "In"):
-                column = f"select {self._written(node.this)} {table}"
+                column = f"select {self._sql_of(node.this)} {table}"
                 for constant in _constants(node):
-                    yield column, self._written(constant)
+                    yield column, self._sql_of(constant)
 
-    def misspelt(self, names: Collection[str]) -> str | None:
+    def misspelt_column(self, names: Collection[str]) -> str | None:
         """A column that is used and has none of these names; case does not matter."""
         known = {each.lower() for each in names}
         used = (column.name for column in self._tree.find_all(exp.Column))
@@ -101,19 +101,19 @@ class PersonQuery:
 
     def whole_table(self) -> str:
         """The text of a query of all columns and rows of the table."""
-        return f"select * {self._written(_part(self._tree, 'from'))}"
+        return f"select * {self._sql_of(_part(self._tree, 'from'))}"
 
     @cached_property
     def _tree(self) -> Any:
-        found = _parsed(self.text, self.dialect)
+        found = _parse(self.text, self.dialect)
         _check(found, self.dialect)
         return _plain(found, self.dialect)
 
-    def _written(self, node: Any) -> str:
+    def _sql_of(self, node: Any) -> str:
         return str(node.sql(dialect=self.dialect, comments=False))
 
 
-def _parsed(text: str, dialect: str) -> Any:
+def _parse(text: str, dialect: str) -> Any:
     if "\0" in text:  # a driver would take the text for ended there
         raise UsageError("--sql holds a NUL character")
     try:
@@ -148,7 +148,7 @@ def _plain(tree: Any, dialect: str) -> Any:
     return made
 
 
-def _refused(what: str) -> Refused:
+def _refusal(what: str) -> Refused:
     return Refused(f"--sql: {what} cannot be used. {_ACCEPTED}")
 
 
@@ -160,15 +160,15 @@ def _require(node: Any, kinds: tuple[str, ...], parts: tuple[str, ...]) -> None:
     """Refuse a node of another kind, and one that has more than these parts."""
     if type(node).__name__ not in kinds:
         called = node.name if isinstance(node, exp.Anonymous) else getattr(node, "key", "nothing")
-        raise _refused(f"{called or 'this'} in the place of {kinds[0].lower()}")
+        raise _refusal(f"{called or 'this'} in the place of {kinds[0].lower()}")
     for name, value in node.args.items():
         if value and name.rstrip("_") not in parts:
-            raise _refused(name.rstrip("_").replace("_", " "))
+            raise _refusal(name.rstrip("_").replace("_", " "))
 
 
 def _check(tree: Any, dialect: str) -> None:
     if isinstance(tree, exp.SetOperation):
-        raise _refused("union, intersect and except")
+        raise _refusal("union, intersect and except")
     if not isinstance(tree, exp.Select):
         raise UsageError("--sql must be a query that begins with select: nothing is changed")
     _require(tree, ("Select",), ("expressions", "from", "where"))
@@ -214,9 +214,9 @@ def _check_column(column: Any, tables: set[str]) -> None:
     _require(column, ("Column",), ("this", "table"))
     _require(column.this, ("Identifier",), ("this", "quoted"))
     if column.table and column.table.lower() not in tables:
-        raise _refused(f"a column of {column.table}, which is not the table,")
+        raise _refusal(f"a column of {column.table}, which is not the table,")
     if column.name.lower() in _SYSTEM_COLUMNS or "$" in column.name:
-        raise _refused(f"the system column {column.name.lower()}")
+        raise _refusal(f"the system column {column.name.lower()}")
 
 
 def _check_condition(node: Any, tables: set[str], dialect: str) -> None:
@@ -246,7 +246,7 @@ def _check_comparison(node: Any, tables: set[str], dialect: str) -> None:
     if isinstance(node, exp.Like) and not (
         node.expression.is_string and "\\" not in node.text("expression")
     ):
-        raise _refused("like with anything but a quoted text without a backslash")
+        raise _refusal("like with anything but a quoted text without a backslash")
 
 
 def _constants(node: Any) -> list[Any]:
@@ -260,7 +260,7 @@ def _check_constant(constant: Any, dialect: str) -> None:
         return
     plain = isinstance(constant, exp.Literal | exp.Neg | exp.Boolean)
     if plain and dialect not in _CONVERT_NO_COLUMN:
-        raise _refused(
+        raise _refusal(
             f"a constant without quotes in {dialect or 'this database'}, which would convert every "
             "value of the column and fail for one (write '10'),"
         )
@@ -269,4 +269,4 @@ def _check_constant(constant: Any, dialect: str) -> None:
     number = constant.this if isinstance(constant, exp.Neg) else constant
     _require(number, ("Literal",), ("this", "is_string"))
     if number.is_string or not _NUMBER.fullmatch(number.name):
-        raise _refused("a number of this form")
+        raise _refusal("a number of this form")

@@ -61,11 +61,11 @@ class Source:
 
     def bucket(self, number: int, buckets: int) -> Source:
         """The entries of one bucket of users: all of a user's entries are in the same one."""
-        return self._where(f"{self.engine.bucket('user', buckets)} = {number}")
+        return self._with_condition(f"{self.engine.bucket('user', buckets)} = {number}")
 
     def without_entries(self) -> Source:
         """The same log with nobody in it: the steps are the same, and cost next to nothing."""
-        return replace(self._where("false"), rows=0, text={})
+        return replace(self._with_condition("false"), rows=0, text={})
 
     def unreadable_lines(self) -> int:
         """How many lines were left out since they could not be read; for the owner's eyes."""
@@ -78,7 +78,7 @@ class Source:
         }
         return sum(lines for why, lines in self.skipped.items() if why not in readable)
 
-    def _where(self, condition: str) -> Source:
+    def _with_condition(self, condition: str) -> Source:
         parts = (
             step._replace(sql=f"select * from ({step.sql}) where {condition}")
             if step.name in FIRST_STEPS

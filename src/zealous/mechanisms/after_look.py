@@ -90,14 +90,14 @@ def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
     """
     noise = max(0, -min(counts))  # no range has fewer than nobody: so much is noise at least
     most = (*LARGEST, 2 * LARGEST[-1])
-    users = _above(counts, noise)
+    users = _counts_above(counts, noise)
     total = sum(users)
     if not total:
         return UNKNOWN
     inverse = sum(Fraction(each, n) for each, n in zip(users, most, strict=True)) / total
     if inverse >= SELECTED[neighbors]:
         return ONE_ITEM
-    users = _above(counts, 2 * noise)  # one false range of many items would decide alone
+    users = _counts_above(counts, 2 * noise)  # one false range of many items would decide alone
     total = sum(users)
     if not total:
         return UNKNOWN
@@ -106,7 +106,7 @@ def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
     return next((each for each in POOLED if (each.kept or 0) >= _ROOM * enough), POOLED[-1])
 
 
-def _above(counts: Sequence[int], noise: int) -> list[int]:
+def _counts_above(counts: Sequence[int], noise: int) -> list[int]:
     """The counts that are above so much noise, and 0 for the others."""
     return [each if each > noise else 0 for each in counts]
 
@@ -122,25 +122,25 @@ class _ChosenDescription(Description):
 
     def method(self, part: PartRecord) -> str:
         """How the table was made."""
-        chosen, part = _chosen(part)
+        chosen, part = _chosen_mechanism(part)
         return f"{chosen.description.method(part)} {self.how}"
 
     def threshold(self, part: PartRecord) -> str:
         """What an item had to pass."""
-        chosen, part = _chosen(part)
+        chosen, part = _chosen_mechanism(part)
         return chosen.description.threshold(part)
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
-        chosen, part = _chosen(part)
+        chosen, part = _chosen_mechanism(part)
         said = chosen.description.points(part, units=units, each=each, origin=origin)
         return [*said, f"- {self.how}"]
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
-        chosen, part = _chosen(part)
+        chosen, part = _chosen_mechanism(part)
         return chosen.description.empty(part, units=units, origin=origin)
 
 
-def _chosen(part: PartRecord) -> tuple[type[Selection | Pooled], PartRecord]:
+def _chosen_mechanism(part: PartRecord) -> tuple[type[Selection | Pooled], PartRecord]:
     """What a record says was chosen, and the record as that mechanism writes it.
 
     Raises:
@@ -230,7 +230,7 @@ class AfterLook(MechanismDefaults):
             neighbors=part.neighbors,
             unit=part.unit,
         )
-        chosen, part = _chosen(part)
+        chosen, part = _chosen_mechanism(part)
         return cls(goal=goal, chosen=chosen.from_record(part))
 
     def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:

@@ -40,10 +40,10 @@ def cost_text(part: PartRecord) -> str:
 def too_rare(part: PartRecord, units: str) -> str:
     """Why a table of what passed a threshold may be empty."""
     reached = part.forecast.users_to_appear.half
-    return f"no item was among the counted items of about {reached} {units}. {_more(units)}"
+    return f"no item was among the counted items of about {reached} {units}. {_remedies(units)}"
 
 
-def _more(units: str) -> str:
+def _remedies(units: str) -> str:
     return (
         f"More {units}, a larger epsilon, fewer items per user or fewer kinds in one release would "
         "help."
@@ -177,7 +177,7 @@ class AmongCandidates(Description):
 
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Noise hides everything."""
-        return f"no item made of published ones stood out from the noise. {_more(units)}"
+        return f"no item made of published ones stood out from the noise. {_remedies(units)}"
 
 
 @dataclass(frozen=True, kw_only=True)

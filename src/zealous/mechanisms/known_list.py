@@ -75,7 +75,7 @@ class ItemTable:
         listed = table.select(names).cast(pa.schema([(name, pa.string()) for name in names]))
         if any(column.null_count for column in listed.columns):
             raise UsageError("a list of items must have no missing value: take out those rows")
-        rows = _numbered(listed, _PLACE).group_by(names).aggregate([(_PLACE, "min")])
+        rows = _number_rows(listed, _PLACE).group_by(names).aggregate([(_PLACE, "min")])
         if rows.num_rows < listed.num_rows:
             listed = listed.take(rows.sort_by(f"{_PLACE}_min")[f"{_PLACE}_min"])
         return cls(listed)
@@ -102,7 +102,9 @@ class ItemTable:
         """The places of some items; -1 for what is no candidate."""
         names = self.table.column_names
         wanted = items.select(names).cast(self.table.schema)
-        both = _numbered(wanted, _ROW).join(_numbered(self.table, _PLACE), names, join_type="inner")
+        both = _number_rows(wanted, _ROW).join(
+            _number_rows(self.table, _PLACE), names, join_type="inner"
+        )
         found = np.full(items.num_rows, -1, np.int64)
         found[both[_ROW].to_numpy()] = both[_PLACE].to_numpy()
         return found
@@ -250,7 +252,7 @@ def _rows(candidates: Candidates, places: Whole, counts: Whole) -> pa.RecordBatc
     )
 
 
-def _numbered(table: pa.Table, name: str) -> pa.Table:
+def _number_rows(table: pa.Table, name: str) -> pa.Table:
     """With the number of each row."""
     return table.append_column(name, _array(np.arange(table.num_rows)))
 

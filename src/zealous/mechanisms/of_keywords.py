@@ -239,7 +239,7 @@ class SpelledQueries:
 
     def items(self, places: Whole) -> pa.RecordBatch:
         """The queries at some places."""
-        spelled = [" ".join(self._spelled(place)) for place in places.tolist()]
+        spelled = [" ".join(self._words_at(place)) for place in places.tolist()]
         return pa.record_batch({"query": pa.array(spelled, pa.string())})
 
     def places(self, items: pa.Table) -> Whole:
@@ -258,7 +258,7 @@ class SpelledQueries:
             before += len(self.words) ** length
         return found
 
-    def _spelled(self, place: int) -> Iterator[str]:
+    def _words_at(self, place: int) -> Iterator[str]:
         """The words of the query at a place."""
         length = 1
         while place >= len(self.words) ** length:

@@ -258,7 +258,8 @@ def offers(found: FoundLog) -> list[Offer]:
     """The items that a header allows, what is most likely wanted first."""
     plain = [each.label for each in KINDS.values() if each.usage == Kind.usage]
     searches = possible_kinds([kind_by_name(name, 1) for name in plain], found.roles())
-    return [*(Offer(items=kind.name()) for kind in searches), *_column_offers(found)]
+    names = sorted((kind.name() for kind in searches), key=lambda name: name != "queries")
+    return [*(Offer(items=name) for name in names), *_column_offers(found)]
 
 
 def _column_offers(found: FoundLog) -> Iterator[Offer]:

@@ -53,7 +53,7 @@ class LogBinding:
     ) -> Self:
         """What such a plan makes use of."""
         return cls(
-            columns=_restricted(columns, roles_used(kinds, unit)),
+            columns=_columns_of_roles(columns, roles_used(kinds, unit)),
             excludes_listed=cleaning.exclude_users is not None,
             max_entries_per_user=cleaning.max_entries_per_user,
             limits=cleaning.limits,
@@ -116,7 +116,7 @@ class LogBinding:
                 f"{'; '.join(different)}. Read the log as planned, or plan again and have that "
                 "approved"
             )
-        return replace(log, columns=_restricted(log.columns, roles_used(kinds, unit)))
+        return replace(log, columns=_columns_of_roles(log.columns, roles_used(kinds, unit)))
 
     def _other_cleaning(self, cleaning: Cleaning) -> list[str]:
         """Options by which a log is cleaned otherwise than planned."""
@@ -180,7 +180,7 @@ def _cleaning_options(
     return {"exclude-users": "a list" if listed else None, "max-entries-per-user": most, **each}
 
 
-def _restricted(columns: Columns, roles: Collection[str]) -> Columns:
+def _columns_of_roles(columns: Columns, roles: Collection[str]) -> Columns:
     return Columns(**{role: name for role, name in columns.assigned().items() if role in roles})
 
 

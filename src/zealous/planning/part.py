@@ -79,7 +79,7 @@ class Part:
         """What the histogram is called."""
         return self.kind.name()
 
-    def settled(self, released: Mapping[str, pa.Table], item_list: Any = None) -> Self:
+    def with_inputs(self, released: Mapping[str, pa.Table], item_list: Any = None) -> Self:
         """The same with what its mechanism needs besides counts.
 
         Args:

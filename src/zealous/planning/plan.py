@@ -218,9 +218,9 @@ class Plan:
         )
         return replace(self, goal=planned.goal, parts=planned.parts)
 
-    def settled(self, released: Mapping[str, pa.Table]) -> Self:
-        """The same, with what follows from published tables: see `Part.settled`."""
-        return replace(self, parts=tuple(part.settled(released) for part in self.parts))
+    def with_inputs(self, released: Mapping[str, pa.Table]) -> Self:
+        """The same, with what follows from published tables: see `Part.with_inputs`."""
+        return replace(self, parts=tuple(part.with_inputs(released) for part in self.parts))
 
     def mechanisms(self) -> dict[str, str]:
         """How each kind is published."""

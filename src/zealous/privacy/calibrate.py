@@ -75,7 +75,7 @@ def calibrate(goal: Guarantee, items_per_user: int) -> Calibration:
     _, _, tau, t = min(search.rank(tau, most_items_at_tau(goal, m, tau)) for tau in taus)
     while True:  # once, unless a float misled the search
         items = most_items_at_tau(goal, m, tau)
-        if allows(goal, scale, t, items):
+        if theorem_allows(goal, scale, t, items):
             delta = any_published_probability(scale, t, items)
             return Calibration(scale=scale, tau=tau, tau_prime=tau + t, delta=delta)
         t += 1
@@ -93,7 +93,7 @@ def most_items_at_tau(goal: Guarantee, items_per_user: int, tau: int) -> int:
     return items_per_user
 
 
-def allows(goal: Guarantee, scale: Fraction, t: int, items: int) -> bool:
+def theorem_allows(goal: Guarantee, scale: Fraction, t: int, items: int) -> bool:
     """Whether the theorem of a guarantee allows tau' = tau + t where K items can stand at tau."""
     if isinstance(goal, ProbabilisticDP) and not covers_absence(scale, t):
         return False
@@ -284,6 +284,6 @@ class _Search:
         t = max(0, math.ceil(real))
         if abs(real - round(real)) < 1e-6:
             t = max(0, round(real))
-            if not allows(self.goal, self.scale, t, items):
+            if not theorem_allows(self.goal, self.scale, t, items):
                 t += 1
         return t

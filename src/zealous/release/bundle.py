@@ -116,7 +116,7 @@ class Release(Mapping[str, Table]):
         return {kind: table.to_polars() for kind, table in self.items()}
 
     def __repr__(self) -> str:
-        tables, where = ", ".join(each.title() for each in self.values()), self._where()
+        tables, where = ", ".join(each.title() for each in self.values()), self._place_text()
         return f"Release({tables}. {self.charged} {where})"
 
     def _repr_html_(self) -> str:
@@ -127,10 +127,10 @@ class Release(Mapping[str, Table]):
             line(promise(self.record.guarantee)),
             line(str(self.charged)),
             *tables,
-            note(self._where()),
+            note(self._place_text()),
         )
 
-    def _where(self) -> str:
+    def _place_text(self) -> str:
         if self.directory is None:
             return "In memory alone: release.write(DIRECTORY) writes it."
         return f"It is in {self.directory}."

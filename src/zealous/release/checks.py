@@ -58,7 +58,7 @@ def check_same_release(made: Release, record: Record, planned: Plan) -> Release:
     """A release of the same id must be what is asked for now, whoever planned and drew it."""
     found = {kind: table.arrow for kind, table in made.tables.items()}
     try:
-        asked = replace(record, plan=plan_record(planned.settled(found)))
+        asked = replace(record, plan=plan_record(planned.with_inputs(found)))
     except LookupError:  # it has other kinds
         asked = record
     if any(getattr(made.record, name) != getattr(asked, name) for name in ASKED):

@@ -165,7 +165,7 @@ def _none_in_period(opened: OpenedLog) -> str | None:
     return f"The log has no entry of the period {opened.request.period}."
 
 
-def _nobody(opened: OpenedLog) -> str | None:
+def _no_users(opened: OpenedLog) -> str | None:
     if has_users(opened.source):
         return None
     return "No entry with a user id was understood: see `zealous inspect`."
@@ -176,7 +176,7 @@ _MISSING: tuple[Callable[[OpenedLog], str | None], ...] = (
     _no_rows,
     _no_times,
     _none_in_period,
-    _nobody,
+    _no_users,
 )
 
 

@@ -43,7 +43,7 @@ def draw(
         released = {name: table.arrow for name, table in tables.items()}
         kind = planned_part.kind.with_inputs(released)
         item_list = (public or {}).get(kind.name(), kind.known_items())
-        part = settled[kind.name()] = planned_part.settled(released, item_list)
+        part = settled[kind.name()] = planned_part.with_inputs(released, item_list)
         count = LogCount(
             kind=replace(kind, items_per_user=part.kind.items_per_user),
             source=source,

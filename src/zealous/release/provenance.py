@@ -115,7 +115,7 @@ def with_tables(
     ledger: LedgerStamp | None,
 ) -> Record:
     """The same with what was drawn and what follows from it, and who paid for it."""
-    plan = plan_record(planned.settled({kind: table.arrow for kind, table in tables.items()}))
+    plan = plan_record(planned.with_inputs({kind: table.arrow for kind, table in tables.items()}))
     return replace(record, plan=plan, id=name, ledger=ledger, files=table_files(tables))
 
 

@@ -197,8 +197,8 @@ def changes(
     fallen = [falls_of(pair, same_key=same_key) for pair in pairs]
     risen = [falls_of(pair.reversed(), same_key=same_key) for pair in pairs]
     rows = [
-        *_told(fallen, error_rate / 2, rise=False),
-        *_told(risen, error_rate / 2, rise=True),
+        *_significant_changes(fallen, error_rate / 2, rise=False),
+        *_significant_changes(risen, error_rate / 2, rise=True),
     ]
     return Changes(
         rows=tuple(sorted(rows, key=lambda row: (row.p_value, row.kind, row.item))),
@@ -246,7 +246,7 @@ def falls_of(pair: Pair, *, same_key: bool) -> Falls:
     return Falls(pair=pair, items=items, p_values=p_values, not_judged=len(before) - len(items))
 
 
-def _told(families: Sequence[Falls], rate: float, *, rise: bool) -> Iterator[Change]:
+def _significant_changes(families: Sequence[Falls], rate: float, *, rise: bool) -> Iterator[Change]:
     """The changes of all kinds that are told at an error rate over all of them."""
     p_values = np.concatenate([each.p_values for each in families])
     told = significant(p_values, rate)

@@ -31,7 +31,7 @@ def picture(found: Changes) -> str:
             '<text class="small" x="8" y="38">Hollow: before. Full: now. Users who count, on a '
             "logarithmic scale. An absent item stands at the number that it is below.</text>",
             *scale.lines(_TOP - 8, height - 44),
-            *(_drawn(row, _TOP + _ROW * place, scale) for place, row in enumerate(rows)),
+            *(_draw_row(row, _TOP + _ROW * place, scale) for place, row in enumerate(rows)),
             f'<text class="small" x="8" y="{height - 8}">At most {found.error_rate:.0%} of these '
             "changes are by chance, on average.</text>",
             "</svg>\n",
@@ -62,7 +62,7 @@ class _Scale:
         return found
 
 
-def _drawn(row: Change, y: int, scale: _Scale) -> str:
+def _draw_row(row: Change, y: int, scale: _Scale) -> str:
     (before, after), colour = _ends(row), _COLOURS[row.change]
     x1, x2, middle = scale.place(before), scale.place(after), y + 8
     item = " | ".join(row.item)

@@ -151,7 +151,7 @@ def _counted_by(record: Record, part: PartRecord) -> dict[str, object]:
 
 def _follows_from_others(release: Release, part: PartRecord) -> str | None:
     made = Part.from_record(part, release.record.files[part.kind].columns)
-    table, settled = release.arrow[part.kind], made.settled(release.arrow)
+    table, settled = release.arrow[part.kind], made.with_inputs(release.arrow)
     items = (each.mechanism.counted_items(table) for each in (made, settled))
     if made.kind.builds_on() or made.kind.restricting_kind() or next(items) is not next(items):
         return "what counts in it follows from other tables"

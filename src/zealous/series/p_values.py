@@ -126,7 +126,7 @@ def fall_p_values(
     if same_key:
         found = _largest(first, second, map(_constant, near), values)[places]
         return np.minimum(found + UNLIKELY, 1.0)
-    found = _largest(first, second, map(_poisson, _fewer(near)), values)[places]
+    found = _largest(first, second, map(_poisson, _thinned_means(near)), values)[places]
     largest = _largest_means(first, second, counts)
     for mean in np.unique(largest):
         rows = np.flatnonzero(largest == mean)
@@ -190,7 +190,7 @@ def _means_near_thresholds(first: CountLaw, second: CountLaw) -> list[float]:
     return [*map(float, range(low, high, step)), float(high)]
 
 
-def _fewer(means: Sequence[float]) -> list[float]:
+def _thinned_means(means: Sequence[float]) -> list[float]:
     """Some of them, where chance spreads users around each: a part of a deviation apart."""
     found = [means[0]]
     for mean in means[1:]:

@@ -27,7 +27,7 @@ from zealous.study.anonymity import (
     Bundle,
     Pseudonym,
     anonymize,
-    named,
+    method_by_name,
     read_bundle,
 )
 from zealous.study.anonymity.output import KINDS
@@ -54,7 +54,7 @@ def write_log(folder: Path, name: str = "log.parquet", *, times: bool = True) ->
 
 def made(target: Path, log: Log, method: str) -> Anonymized:
     engine = DuckDB(memory="2GB", threads=1)
-    return anonymize(target, log, named(method, k=3), engine=engine)
+    return anonymize(target, log, method_by_name(method, k=3), engine=engine)
 
 
 def words(text: str) -> list[str]:
@@ -232,7 +232,7 @@ def test_a_log_without_users_is_refused(tmp_path: Path) -> None:
 def test_k_beyond_the_users_is_refused(tmp_path: Path) -> None:
     log = write_log(tmp_path)
     with pytest.raises(UsageError, match="larger than the number of users"):
-        anonymize(tmp_path / "out", log, named("k-query", k=13))
+        anonymize(tmp_path / "out", log, method_by_name("k-query", k=13))
     assert not (tmp_path / "out").exists()
 
 

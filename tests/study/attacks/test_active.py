@@ -17,7 +17,7 @@ import zealous as z
 from zealous.errors import Refused, UsageError
 from zealous.logs.log import Log
 from zealous.privacy.guarantee import Guarantee
-from zealous.study.anonymity import METHODS, Method, named
+from zealous.study.anonymity import METHODS, Method, method_by_name
 from zealous.study.attacks.active import (
     ActiveAttack,
     count_right_decisions,
@@ -151,7 +151,7 @@ def test_the_seed_fixes_users_and_coins_and_the_coins_are_fair(log: Log) -> None
 
 def attack(log: Log, name: str, **options: Any) -> ActiveAttack:
     guesses = choose_guesses(log, victims=VICTIMS, seed=3)
-    return run_active_attack(log, named(name, k=K), guesses, seed=3, **options)
+    return run_active_attack(log, method_by_name(name, k=K), guesses, seed=3, **options)
 
 
 @pytest.mark.parametrize("name", ["pseudonym", "token-hash", "k-query", "k-keyword"])
@@ -181,7 +181,7 @@ def test_a_guess_is_often_told(log: Log, name: str, knowing: Any, least: float) 
 @pytest.mark.parametrize("name", ALIKE)
 def test_who_knows_the_rest_is_always_right(log: Log, name: str, k: int) -> None:
     guesses = choose_guesses(log, victims=VICTIMS, seed=3)
-    found = run_active_attack(log, named(name, k=k), guesses, seed=3)
+    found = run_active_attack(log, method_by_name(name, k=k), guesses, seed=3)
     assert (found.rate.successes, found.rate.trials) == (VICTIMS, VICTIMS)
     assert found.accounts == 2 * k
     assert "other" in found.knows
@@ -199,7 +199,7 @@ def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str, k: int) -> Non
     """The coins reach the attacker through the log alone: where they do not make it, by nothing."""
     guesses = choose_guesses(log, victims=VICTIMS, seed=3)
     for knowing in KNOWING[: 1 + (name in ALIKE)]:
-        method = named(name, k=k)
+        method = method_by_name(name, k=k)
         how = plan_attack(method, seed=3, knowing=knowing)
         decided = decide(log, method, how, with_coins(guesses, heads=False))
         assert not any(decided)
@@ -240,7 +240,7 @@ def test_whatever_the_log_there_is_no_false_yes_and_more_knowledge_does_no_harm(
     """Also where few sets are left that can be put together without hers."""
     log = tiny(tmp_path, LOGS[rows])
     guesses = choose_guesses(log, victims=100, seed=4)
-    method = named(name, k=k)
+    method = method_by_name(name, k=k)
     for knowing in KNOWING:
         how = plan_attack(method, seed=4, knowing=knowing)
         assert not any(decide(log, method, how, with_coins(guesses, heads=False)))
@@ -258,14 +258,14 @@ def test_a_query_asked_in_several_ways_is_told_too(tmp_path: Path) -> None:
     log = tiny(tmp_path, rows + [(f"u{n}", "10:00", "news") for n in range(9)])
     guesses = choose_guesses(log, victims=2, seed=4)
     for name, heads in itertools.product(ALIKE, (True, False)):
-        method = named(name, k=3)
+        method = method_by_name(name, k=3)
         how = plan_attack(method, seed=4)
         assert decide(log, method, how, with_coins(guesses, heads=heads)) == [heads] * 2
 
 
 def test_what_is_always_there_is_always_told(log: Log) -> None:
     guesses = choose_guesses(log, victims=VICTIMS, seed=3)
-    method = named("k-query", k=K)
+    method = method_by_name("k-query", k=K)
     assert all(decide(log, method, plan_attack(method, seed=3), with_coins(guesses, heads=True)))
 
 

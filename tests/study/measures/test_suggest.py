@@ -17,7 +17,7 @@ from zealous.items import keywords, phrase_pairs, queries, query_pairs
 from zealous.logs.log import read_log
 from zealous.release.bundle import Release
 from zealous.release.table import Table
-from zealous.study.anonymity import anonymize, named
+from zealous.study.anonymity import anonymize, method_by_name
 from zealous.study.measures.suggestions import suggest
 
 # In `made`, everybody asks for green tea, then for shoes, then for one of three personal things.
@@ -127,7 +127,7 @@ def test_the_output_of_an_anonymity_method(tmp_path: Path, method: str) -> None:
             rows.append(f"u{user}\t{query}\t2026-03-01 12:{minute:02d}:00\n")
     (tmp_path / "log.tsv").write_text("".join(rows), encoding="utf-8")
     folder = tmp_path / "bundle"
-    anonymize(folder, read_log(tmp_path / "log.tsv"), named(method, k=5))
+    anonymize(folder, read_log(tmp_path / "log.tsv"), method_by_name(method, k=5))
     if method == "k-keyword":
         with pytest.raises(UsageError, match="neither query pairs nor phrase pairs"):
             suggest(folder, ["weather"])

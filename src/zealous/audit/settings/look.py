@@ -20,7 +20,7 @@ def settings() -> list[Setting]:
     goal = Indistinguishability(epsilon=2, delta="0.1")
     looked = plan(goal, [ItemsPerUser(of=kind), kind], mechanism="auto")
     table = pa.table({"items": pa.array(RANGES), "count": pa.array(_ALL_HAVE_ONE)})
-    planned = looked.settled({looked.parts[0].name(): table})
+    planned = looked.with_inputs({looked.parts[0].name(): table})
     popular, edges = popular_count_and_edges(planned.parts[-1].mechanism)
     builders = [pairs.popular_items_replaced, pairs.unique_items_replaced]
     return [

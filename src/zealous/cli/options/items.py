@@ -97,7 +97,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     kinds: list[Kind] = []
     for name in names:
         found = parse_kinds(name, most[name], **settings)
-        brought, known = _before(found), {kind.name() for kind in kinds}
+        brought, known = _names_before_last(found), {kind.name() for kind in kinds}
         kinds += [kind for kind in found if kind.name() not in brought & known]
     if given["rates"] and not any(kind.restricting_kind() for kind in kinds):
         raise UsageError("--rates needs queries and query-clicks among the --items")
@@ -105,7 +105,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     return kinds
 
 
-def _before(kinds: Sequence[Kind]) -> set[str]:
+def _names_before_last(kinds: Sequence[Kind]) -> set[str]:
     """All but the last: what two kinds need before them is published once."""
     return {kind.name() for kind in kinds[:-1]}
 

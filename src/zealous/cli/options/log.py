@@ -13,7 +13,7 @@ from zealous.cli.options import Given
 from zealous.cli.options.machine import engine_from
 from zealous.errors import UsageError
 from zealous.files.limits import Limits
-from zealous.logs.column_names import ROLES, called
+from zealous.logs.column_names import ROLES, columns_called
 from zealous.logs.log import FORMATS, Cleaning, Columns, Log, format_named, read_log
 from zealous.owner.file_format import StatedFormat
 from zealous.planning.log_binding import LogBinding
@@ -125,7 +125,7 @@ def _tell_recognised(log: Log) -> None:
             "others)"
         )
     for role in ROLES:
-        several = called(role, log.quotable_names()) if role not in roles else []
+        several = columns_called(role, log.quotable_names()) if role not in roles else []
         if len(several) > 1:
             which = " or ".join(several)
             show.note(f"zealous: the {role} may be {which}: none is used unless --{role} names it")

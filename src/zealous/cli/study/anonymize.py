@@ -17,7 +17,7 @@ from zealous.cli.option_values import path_option
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.privacy.guarantee import SESSION_GAP
-from zealous.study.anonymity import METHODS, WARNING, Anonymized, named
+from zealous.study.anonymity import METHODS, WARNING, Anonymized, method_by_name
 from zealous.study.anonymity import anonymize as run
 from zealous.study.report.style import format_percent
 
@@ -82,7 +82,9 @@ def anonymize(
     **given: Any,
 ) -> None:
     """Anonymise a log by a method that is NOT differentially private."""
-    chosen = named(method, k=k, tolerance=tolerance, session_gap=session_gap, clicks=clicks)
+    chosen = method_by_name(
+        method, k=k, tolerance=tolerance, session_gap=session_gap, clicks=clicks
+    )
     for name, option, value in (
         ("k", "-k", k),
         ("tolerance", "--tolerance", tolerance),

@@ -139,7 +139,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
             epsilons=_epsilons(given["epsilon"]),
             delta=exact_fraction(given["delta"], "delta"),
             neighbors=_relations(given["neighbors"]),
-            mechanisms=_listed(given["compared"]) if given["compared"] is not None else None,
+            mechanisms=_split_list(given["compared"]) if given["compared"] is not None else None,
             draws=given["draws"],
             prior=given["prior"],
             domain=given["domain"],
@@ -158,7 +158,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
     show.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -180,7 +180,7 @@ def _epsilons(text: str) -> list[Any]:
 
 def _relations(text: str) -> list[Neighbors]:
     known: dict[str, Neighbors] = {"add-remove": "add-remove", "replace": "replace"}
-    parts = _listed(text)
+    parts = _split_list(text)
     if not parts or set(parts) - set(known):
         raise UsageError("--neighbors must be add-remove, replace or both: add-remove,replace")
     return [known[part] for part in parts]

@@ -63,14 +63,14 @@ def tables(
         show.as_json({table.name: table.as_object() for table in made})
         return
     for table in made:
-        show.table(table.title, list(table.columns.values()), _shown(table))
+        show.table(table.title, list(table.columns.values()), _aligned_cells(table))
         show.echo(
             click.wrap_text(table.note, width=78, initial_indent="  ", subsequent_indent="  ")
             + "\n"
         )
 
 
-def _shown(table: Table) -> list[list[str]]:
+def _aligned_cells(table: Table) -> list[list[str]]:
     """Text that stands to the right in its column."""
     columns = [_column(cells) for cells in zip(*table.rows, strict=True)]
     return [list(row) for row in zip(*columns, strict=True)]

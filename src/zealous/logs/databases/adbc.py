@@ -63,7 +63,7 @@ class AdbcServer(ABC):
     def _driver(self) -> Any:
         return import_module(self.driver)
 
-    def connected(self) -> Any:
+    def new_connection(self) -> Any:
         """A new connection.
 
         Raises:
@@ -83,7 +83,7 @@ class AdbcServer(ABC):
     def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> Iterator[Rows]:
         """The rows of a query, in the types that the driver gives them."""
         sql = query.sql()
-        with closing(self.connected()) as connection:
+        with closing(self.new_connection()) as connection:
 
             def rows_of(text: str) -> Iterator[Rows]:
                 with connection.cursor() as cursor:

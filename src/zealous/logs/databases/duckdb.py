@@ -39,14 +39,14 @@ class DuckDBFile(DatabaseFile):
             check_names([str(name) for name, *_ in described])
 
             def rows_of(wanted: Sequence[str]) -> Rows:
-                columns = comma_separated(_bounded(name, types[name]) for name in wanted)
+                columns = comma_separated(_bounded_column(name, types[name]) for name in wanted)
                 found = connection.sql(f"select {columns} from ({sql})")
                 return stored_rows(arrow_rows(found.to_arrow_reader(AT_ONCE)), self.name)
 
             def batches(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
                 return rows_of(wanted).batches(wanted)
 
-            nobody = f"select {comma_separated(_bounded(*each) for each in types.items())}"
+            nobody = f"select {comma_separated(_bounded_column(*each) for each in types.items())}"
             empty = connection.sql(f"{nobody} from ({sql}) limit 0").to_arrow_reader()
             yield Rows(stored_rows(arrow_rows(empty), self.name).schema, batches)
 
@@ -68,7 +68,7 @@ def _check_constants(connection: Any, query: PersonQuery) -> None:
         connection.execute(f"select cast({constant} as {kind})")
 
 
-def _bounded(name: str, kind: str) -> str:
+def _bounded_column(name: str, kind: str) -> str:
     """SQL: a column, in a type that Arrow has, without texts that are too long to be looked at."""
     column = identifier(name)
     if kind in _AS_TEXT:

@@ -59,7 +59,7 @@ class PostgreSQL(AdbcServer):
     def open_rows(self, query: PersonQuery, lists: Sequence[str]) -> Iterator[Rows]:
         """The rows of a query; the server makes texts of values that Arrow could not all hold."""
         sql = query.sql()
-        with closing(self.connected()) as connection:  # one transaction, to its end
+        with closing(self.new_connection()) as connection:  # one transaction, to its end
             for setting in _SESSION:
                 _run(connection, setting)
             self._check_encoding(connection)

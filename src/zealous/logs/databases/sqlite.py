@@ -37,7 +37,7 @@ class SqliteFile(DatabaseFile):
             check_names(names)
 
             def batches(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
-                columns = comma_separated(_bounded(identifier(each)) for each in wanted)
+                columns = comma_separated(_bounded_column(identifier(each)) for each in wanted)
                 cursor = connection.execute(f"select {columns} from ({sql})")
                 while rows := cursor.fetchmany(AT_ONCE):
                     found = zip(wanted, zip(*rows, strict=True), strict=True)
@@ -59,7 +59,7 @@ def _connect(path: LocalPath) -> sqlite3.Connection:
 def _check_columns(connection: sqlite3.Connection, query: PersonQuery) -> None:
     """Raise if a column does not exist: in double quotes, SQLite would take it for a text."""
     found = connection.execute(f"{query.whole_table()} limit 0")
-    misspelt = query.misspelt([each[0] for each in found.description])
+    misspelt = query.misspelt_column([each[0] for each in found.description])
     if misspelt is not None:
         raise LogError(f"--sql: the table has no column {misspelt!r}")
 
@@ -71,7 +71,7 @@ def _decoded(text: bytes) -> str | None:
         return None
 
 
-def _bounded(column: str) -> str:
+def _bounded_column(column: str) -> str:
     """SQL: a value, if it is a number or a text of bounded size."""
     numbers = f"when typeof({column}) in ('integer', 'real') then {column}"
     size = f"length(cast({column} as blob))"

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from zealous.errors import UsageError
 from zealous.privacy.calibrate import (
     Calibration,
-    allows,
     any_published_probability,
     calibrate,
     most_items_at_tau,
     publication_probability,
     tail,
+    theorem_allows,
 )
 from zealous.privacy.guarantee import Guarantee, positive_integer
 
@@ -141,11 +141,11 @@ def expected_error(calibration: Calibration, top: Iterable[tuple[int, int]]) -> 
 def _least_t(goal: Guarantee, scale: Fraction, items: int) -> int:
     """The least t of at least 0 that the theorem allows; it then allows all that are larger."""
     low, high = 0, 1
-    while not allows(goal, scale, high, items):
+    while not theorem_allows(goal, scale, high, items):
         low, high = high + 1, 2 * high
     while low < high:
         middle = (low + high) // 2
-        if allows(goal, scale, middle, items):
+        if theorem_allows(goal, scale, middle, items):
             high = middle
         else:
             low = middle + 1

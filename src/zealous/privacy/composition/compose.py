@@ -125,7 +125,7 @@ def _maximum(alone: Sequence[Loss], noise: _Noise, epsilon: Fraction) -> Fractio
         end = sum((absent for _, absent in path), Decimal(0))
 
         def told(at: Decimal) -> Decimal:
-            return decimal(_left(path, noise, at).delta(epsilon))
+            return decimal(_remaining_noise(path, noise, at).delta(epsilon))
 
         def case(at: Decimal, h: Decimal) -> Decimal:
             shown = at if at < _TINY else 1 - (-at).exp()
@@ -136,12 +136,12 @@ def _maximum(alone: Sequence[Loss], noise: _Noise, epsilon: Fraction) -> Fractio
         while at < end:
             h = told(at)
             seen = max(seen, case(at, h))
-            upto = min(end, max(_where(h, seen * _NEARLY), at + end / _STRETCHES))
+            upto = min(end, max(_place_of_exposure(h, seen * _NEARLY), at + end / _STRETCHES))
             worst, at = max(worst, case(upto, h)), upto  # no case between is above that
         return min(Fraction(worst) * _ROUND_UP, Fraction(1))
 
 
-def _where(h: Decimal, most: Decimal) -> Decimal:
+def _place_of_exposure(h: Decimal, most: Decimal) -> Decimal:
     """Up to where 1 - exp(-s) (1 - h) is at most that, or a little before."""
     if h >= 1 or most >= 1:
         return Decimal("Infinity")
@@ -149,7 +149,7 @@ def _where(h: Decimal, most: Decimal) -> Decimal:
     return shown if shown < _TINY else -(1 - shown).ln() * _LOWERED
 
 
-def _left(path: Sequence[tuple[Loss, Decimal]], noise: _Noise, at: Decimal) -> _Noise:
+def _remaining_noise(path: Sequence[tuple[Loss, Decimal]], noise: _Noise, at: Decimal) -> _Noise:
     """What still shifts where items are exposed up to here; a little more rather than less."""
     square, responses = Fraction(0), Fraction(0)
     for each, absent in path:

@@ -14,8 +14,8 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
     """Headings, and what is said below each."""
     return [
         ("Trust model", _trust(record)),
-        ("How the data was collected", _stated(record, "collection")),
-        ("Keeping and deleting the raw log", _stated(record, "retention")),
+        ("How the data was collected", _publisher_text(record, "collection")),
+        ("Keeping and deleting the raw log", _publisher_text(record, "retention")),
         (
             "Requests to be deleted",
             "Whoever is deleted from the raw log, or listed to be left out, is in no later "
@@ -53,7 +53,7 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
             "How the program was tested",
             "Its tests compare it with exact computations on tiny logs. The command zealous audit "
             "publishes pairs of logs that differ in one user many times, and fails if the rows "
-            f"tell more than is claimed. {_audited(record)}",
+            f"tell more than is claimed. {_audit_text(record)}",
         ),
     ]
 
@@ -67,7 +67,7 @@ def _trust(record: Record) -> str:
     )
 
 
-def _audited(record: Record) -> str:
+def _audit_text(record: Record) -> str:
     """The figures of the audit that come with the program, and what the publisher adds."""
     found, said = record.software.audit, record.publisher.audit if record.publisher else None
     added = f" The publisher states: {said}." if said is not None else ""
@@ -85,7 +85,7 @@ def _audited(record: Record) -> str:
     )
 
 
-def _stated(record: Record, name: str) -> str:
+def _publisher_text(record: Record, name: str) -> str:
     said: str | None = getattr(record.publisher, name) if record.publisher else None
     return f"As the publisher states: {said}." if said else "The publisher did not state it."
 

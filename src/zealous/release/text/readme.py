@@ -43,16 +43,16 @@ def readme_text(record: Record) -> str:
     units, each = unit.plural, unit.contributor
     sections = [
         f"# {escaped(title(record))}",
-        *_about(record),
+        *_publisher_lines(record),
         *(f"**{each}**" for each in prominent_notes(record)),
         "## Privacy guarantee",
         f"{goal.title}, {epsilon_and_delta(goal)}, for each {goal.unit}; neighbours: "
         f"{goal.neighbors}. {promise(goal)}",
         f"With these parameters {deltas(record)}",
         *([strength(goal.epsilon)] if is_weak(goal.epsilon) else []),
-        *_also(other_claim(record)),
-        _who(record),
-        *_reviewed(record),
+        *_other_guarantee_lines(other_claim(record)),
+        _protected_text(record),
+        *_review_lines(record),
         "Assumptions:",
         "\n".join(f"- {escaped(each)}" for each in record.assumptions),
         f"The parameters were chosen {parameter_source_text(record)}. {approval(record)}",
@@ -84,7 +84,7 @@ def readme_text(record: Record) -> str:
         "directory, and that the guarantee follows from the parameters.",
         "Parquet files hold every value unchanged. In CSV files, a cell that a spreadsheet would "
         "run as a formula (beginning with = + - @, also after a semicolon) has an apostrophe in "
-        f"front.{_spreadsheets(record)} {_afterwards(goal)}",
+        f"front.{_spreadsheets(record)} {_post_processing_text(goal)}",
         f"Made with zealous {record.software.version} on {record.created}.",
     ]
     return "\n\n".join(sections) + "\n"
@@ -120,12 +120,12 @@ def publisher_facts(record: Record) -> list[tuple[str, str]]:
     return [(name, value) for name, value in listed if value]
 
 
-def _about(record: Record) -> list[str]:
+def _publisher_lines(record: Record) -> list[str]:
     listed = publisher_facts(record)
     return ["\n".join(f"- {name}: {escaped(value)}" for name, value in listed)] if listed else []
 
 
-def _who(record: Record) -> str:
+def _protected_text(record: Record) -> str:
     """Whose data is protected, by the names of the log's columns."""
     kinds = [kind_from_record(part, record.files[part.kind].columns) for part in record.plan]
     listed = other_columns(record.columns.assigned(), kinds)
@@ -292,7 +292,7 @@ def filtered_text(record: Record) -> str:
     )
 
 
-def _also(other: Claim | None) -> list[str]:
+def _other_guarantee_lines(other: Claim | None) -> list[str]:
     if other is None:
         return []
     return [
@@ -300,7 +300,7 @@ def _also(other: Claim | None) -> list[str]:
     ]
 
 
-def _afterwards(goal: Claim) -> str:
+def _post_processing_text(goal: Claim) -> str:
     if has_no_delta(goal):
         return "Anything computed from the release without the log keeps the guarantee."
     return (
@@ -309,7 +309,7 @@ def _afterwards(goal: Claim) -> str:
     )
 
 
-def _reviewed(record: Record) -> list[str]:
+def _review_lines(record: Record) -> list[str]:
     if record.review is None:
         return []
     said = [escaped(filtered_text(record))]

@@ -50,7 +50,7 @@ def registry(record: Record) -> str:
             "implementation": _implementation(record),
             "administrative": {
                 "notes": _notes(record),
-                "registry_authors": [_said(record, "publisher")],
+                "registry_authors": [_stated_text(record, "publisher")],
             },
         },
     }
@@ -61,13 +61,13 @@ def _basic(record: Record) -> dict[str, Any]:
     tables = ", ".join(f"{kind} ({each.rows:,} rows)" for kind, each in record.files.items())
     period = f" Period: {record.period}." if record.period else ""
     return {
-        "name": _said(record, "title"),
-        "data_curators": [_said(record, "publisher")],
+        "name": _stated_text(record, "title"),
+        "data_curators": [_stated_text(record, "publisher")],
         "description": "Frequent items with noisy counts of the "
         f"{UNIT_PLURALS[record.guarantee.unit]} that hold them: {tables}.{period}",
-        "intended_use": _said(record, "purpose"),
+        "intended_use": _stated_text(record, "purpose"),
         "data_product_type": "Summary statistics",
-        "data_product_region": _said(record, "region"),
+        "data_product_region": _stated_text(record, "region"),
         "publication_date": record.created,
     }
 
@@ -189,11 +189,11 @@ def _notes(record: Record) -> str:
     )
 
 
-def _said(record: Record, name: str) -> str:
+def _stated_text(record: Record, name: str) -> str:
     """What the publisher says, or that something is to be said."""
     return (record.publisher and getattr(record.publisher, name)) or _TO_FILL
 
 
 def _slug(record: Record) -> str:
     """A name for a stable address, from the title."""
-    return re.sub(r"[^a-z0-9]+", "-", _said(record, "title").lower()).strip("-") or "release"
+    return re.sub(r"[^a-z0-9]+", "-", _stated_text(record, "title").lower()).strip("-") or "release"

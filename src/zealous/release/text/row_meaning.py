@@ -26,12 +26,12 @@ def row_meaning(part: PartRecord, record: Record, each: str) -> list[str]:
     """What an item is, where the names of the columns do not tell, and what its settings mean."""
     kind = kind_of_table(part, record)
     said = [*filter(None, [kind.meaning()]), *kind.notes()]
-    return [f"- {_filled(one, part, record, each)}" for one in said]
+    return [f"- {_fill_in(one, part, record, each)}" for one in said]
 
 
 def selection(part: PartRecord, record: Record, each: str) -> str:
     """Which items of each unit count."""
-    return f"- {_filled(kind_of_table(part, record).selection(), part, record, each)}"
+    return f"- {_fill_in(kind_of_table(part, record).selection(), part, record, each)}"
 
 
 def origin(part: PartRecord, record: Record) -> str | None:
@@ -39,7 +39,7 @@ def origin(part: PartRecord, record: Record) -> str | None:
     return next(iter(kind_of_table(part, record).made_of()), None)
 
 
-def _filled(said: str, part: PartRecord, record: Record, each: str) -> str:
+def _fill_in(said: str, part: PartRecord, record: Record, each: str) -> str:
     known = {
         name: code(value) if isinstance(value, str) else value
         for name, value in part.settings.items()

@@ -36,16 +36,16 @@ __all__ = [
     "check_engine",
     "check_users",
     "histograms",
-    "named",
+    "method_by_name",
     "read_bundle",
     "register",
 ]
 
 
-def named(name: str, **settings: Any) -> Method:
+def method_by_name(name: str, **settings: Any) -> Method:
     """The method that is called so; settings that it does not have are left aside.
 
-    >>> named("pseudonym", k=10)
+    >>> method_by_name("pseudonym", k=10)
     Pseudonym()
     """
     if name not in METHODS:

@@ -107,7 +107,7 @@ def _apply_method(
     say(f"anonymising by {method.name}")
     changed = method.apply(source, say)
     say("counting keywords, queries, clicks and query pairs in the output")
-    columns = method.published(source.roles)
+    columns = method.published_columns(source.roles)
     if not columns:
         return (
             columns,

@@ -42,7 +42,7 @@ class KKeyword(AmongK):
         "VLDB 2009, with prefixes in place of a hierarchy"
     )
 
-    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+    def published_columns(self, roles: Collection[str]) -> tuple[str, ...]:
         """None: the output is a histogram of keywords."""
         return ()
 

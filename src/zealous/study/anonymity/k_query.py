@@ -55,9 +55,9 @@ class KQuery(BySession):
         """A query stays as it is, or is dropped."""
         return str
 
-    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+    def published_columns(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives."""
-        return (*super().published(roles), *(["url"] if self.clicks else []))
+        return (*super().published_columns(roles), *(["url"] if self.clicks else []))
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not allow the method."""

@@ -53,7 +53,7 @@ class KSession(BySession):
         "Rajeev Motwani and Shubha U. Nabar, Anonymizing unstructured data, arXiv, 2008"
     )
 
-    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+    def published_columns(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives: no times, since a session is a set of keywords."""
         return ("id", "keywords")
 

@@ -63,7 +63,7 @@ class Method:
     shows: ClassVar[Shows | None] = None
     """What an output shows of a log, which decides how it is attacked; None where nothing fits."""
 
-    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+    def published_columns(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives; none where it gives a histogram of keywords alone."""
         return ("id", *(["time"] if "time" in roles else []), "query")
 

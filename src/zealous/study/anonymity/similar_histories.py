@@ -79,7 +79,7 @@ class SimilarHistories(AmongK):
     def _tolerance(self) -> Fraction:
         return exact_fraction(self.tolerance, "tolerance")
 
-    def published(self, roles: Collection[str]) -> tuple[str, ...]:
+    def published_columns(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives: no times, since added queries have none."""
         return ("id", "query")
 

@@ -19,7 +19,7 @@ from zealous.logs.source import count_users
 from zealous.privacy.guarantee import Number, ProbabilisticDP, positive_integer
 from zealous.release.publish import publish
 from zealous.release.untracked import INTERNAL
-from zealous.study.anonymity import METHODS, Bundle, Method, anonymize, check_users, named
+from zealous.study.anonymity import METHODS, Bundle, Method, anonymize, check_users, method_by_name
 from zealous.study.anonymity.method import Say, check_k
 from zealous.study.attacks.active import (
     ActiveAttack,
@@ -148,7 +148,7 @@ def run_attacks(
         staged = stage_log(log, folder / "log.parquet", running)
         if reference is not None:
             reference = stage_log(reference, folder / "reference.parquet", running)
-        chosen = [named(name, k=settings.k) for name in dict.fromkeys(methods)]
+        chosen = [method_by_name(name, k=settings.k) for name in dict.fromkeys(methods)]
         users = _check_and_count_users(staged, chosen, running)
         say("choosing whom to guess")
         guesses = choose_guesses(

@@ -22,7 +22,7 @@ from zealous.mechanisms import Mechanism
 from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period
 from zealous.release.progress import report_skipped
-from zealous.study.anonymity import METHODS, Method, check_engine, check_users, named
+from zealous.study.anonymity import METHODS, Method, check_engine, check_users, method_by_name
 from zealous.study.grid.candidates import (
     ORIGINAL,
     Candidate,
@@ -154,7 +154,7 @@ def _runs_in_second_process(candidate: Candidate, kept: Workspace) -> bool:
     """Whether it is one for the other process: slow, and without queries to learn from."""
     if not isinstance(candidate, MethodCandidate) or candidate.method.name not in METHODS:
         return False
-    gives = candidate.method.published(candidate.log.columns.assigned())
+    gives = candidate.method.published_columns(candidate.log.columns.assigned())
     return "query" not in gives and not kept.has(candidate.setting)
 
 
@@ -310,7 +310,7 @@ def _study_methods(grid: StudyInputs) -> Iterable[Method]:
     used = {role for name in study.kinds for role in kind_named(name, 1).required_roles}
     clicks = "url" in used & grid.log.columns.assigned().keys()
     methods = [
-        named(name, k=k, session_gap=study.session_gap, clicks=clicks)
+        method_by_name(name, k=k, session_gap=study.session_gap, clicks=clicks)
         for name in study.methods
         for k in study.k
     ]

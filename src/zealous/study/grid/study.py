@@ -11,7 +11,7 @@ from typing import Any
 from zealous.errors import UsageError, reason
 from zealous.items import query_pairs
 from zealous.privacy.guarantee import SESSION_GAP, ProbabilisticDP, positive_integer
-from zealous.study.anonymity import METHODS, named
+from zealous.study.anonymity import METHODS, method_by_name
 from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
@@ -110,7 +110,7 @@ def _check(study: Study) -> None:
         raise UsageError(f"a study knows no {unknown[0]!r}: methods are {', '.join(METHODS)}")
     for name in study.methods:
         for k in study.k:
-            named(name, k=k)
+            method_by_name(name, k=k)
     query_pairs(1, session_gap=study.session_gap)  # which refuses what is no gap
     if not 0 <= study.seed < 2**32:
         raise UsageError("seed of a study must be a whole number from 0 to 2^32 - 1")
