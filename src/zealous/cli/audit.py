@@ -15,13 +15,13 @@ from zealous.cli.help import JSON
 from zealous.release.build import build_hash
 from zealous.version import VERSION
 
-_HELP = """Try to break the program, on logs made for it.
+_HELP = """Test the guarantees by attacking the program on artificial logs.
 
 Publishes pairs of neighbouring logs many times through the real pipeline, looks for anything that
-tells them apart better than the guarantee allows, and compares everything else of whole releases.
-Needs no log. Prints for each pair what is claimed, what is proven from the runs (a correct program
-stays below its claim) and what would have been seen with 95 % probability. Exit code 1 where a
-violation is found; a correct program fails one audit in 2,000 at most.
+tells them apart better than the guarantee allows, and compares everything else in whole releases.
+Needs no log. Prints for each pair what is claimed, what the runs prove (a correct program stays
+below its claim) and what would have been detected with 95 % probability. Exit code 1 if a violation
+is found; a correct program fails at most one audit in 2,000.
 
 \b
 Examples:
@@ -42,7 +42,7 @@ Examples:
 )
 @JSON
 def audit(trials: int, as_json: bool) -> None:
-    """Try to break the program, on logs made for it."""
+    """Test the guarantees by attacking the program."""
     with show.reporting_progress() as say:
         found = run(trials, say=say)
     if as_json:

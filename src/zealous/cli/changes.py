@@ -16,11 +16,12 @@ from zealous.series.changes_files import write_changes
 
 _SHOWN = 20
 
-_HELP = """Say what changed between two releases beyond what noise explains.
+_HELP = """Show what changed between two releases beyond what noise explains.
 
 Lists items that are new, gone, risen or fallen, from the two releases alone: no log is read and no
-budget is spent. On average at most --error-rate of them are by chance. A table is compared where
-both releases count it alike. Of an item that is absent it says below how many users it is.
+budget is spent. On average at most --error-rate of them are due to chance. Tables are compared if
+both releases count in the same way. For an item that is missing in one release it gives an upper
+bound on its users.
 
 \b
 Examples:
@@ -37,7 +38,7 @@ Examples:
     type=float,
     default=ERROR_RATE,
     show_default=True,
-    help="The share of changes that may be by chance.",
+    help="The share of reported changes that may be due to chance.",
 )
 @path_option(
     "-o",
@@ -47,7 +48,7 @@ Examples:
 )
 @JSON
 def changes(old: Path, new: Path, error_rate: float, output: Path | None, as_json: bool) -> None:
-    """Say what changed between two releases beyond what noise explains."""
+    """Show what changed between two releases beyond what noise explains."""
     found = find(old, new, error_rate=error_rate)
     if output is not None:
         write_changes(found, output)

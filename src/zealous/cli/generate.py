@@ -45,7 +45,7 @@ Examples:
 @click.option(
     "--figures/--no-figures",
     default=None,
-    help="Count what was made, as a check: the default, but not for a shop.",
+    help="Print figures of the log. [default: unless --shop]",
 )
 def generate(
     output: Path,

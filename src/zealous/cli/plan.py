@@ -59,7 +59,7 @@ Write a plan for approval, then publish exactly that:
   zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
       --delta 0.001 -o plan.json
   zealous publish log.parquet --plan plan.json -o release
-What epsilon? What each would mean, and how many users an item would need:
+What each epsilon means, and how many users an item needs:
   zealous plan --items queries --advise
 Compare choices of epsilon and --items-per-user, from public sources alone:
   zealous plan --items queries --items-per-user 5 --users 500k --epsilon 2 \\
@@ -85,7 +85,7 @@ Let the program choose the mechanism that publishes most:
 @click.option(
     "--advise",
     is_flag=True,
-    help="Lay out choices of epsilon and --items-per-user.",
+    help="Compare choices of epsilon and --items-per-user.",
 )
 @click.option(
     "--like", metavar="PATH", help="With --advise: a release or log that you declare to be public."
@@ -98,9 +98,11 @@ Let the program choose the mechanism that publishes most:
 @click.option(
     "--dataset",
     metavar="NAME",
-    help="The plan is for the ledger of this name alone; a ledger with approvers demands it.",
+    help="Only for the ledger of this name. Ledgers with approvers require it.",
 )
-@click.option("--people", metavar="NAME", help="And in it for these people: see publish --people.")
+@click.option(
+    "--people", metavar="NAME", help="Only for these people of the ledger; see publish --people."
+)
 @options(NAMED_COLUMNS, SQL, CLEANING)
 @JSON
 def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) -> None:

@@ -17,10 +17,10 @@ from zealous.verification.review import review as run
 
 _HELP = """Remove sensitive rows from a release before handing it over.
 
-Lists the rows that a rule catches and writes the rest as a new release, a child, at no budget.
+Lists the rows that match a rule and writes the rest as a new release, a child, at no budget.
 Without -o nothing is written: look first, put what may stay on the --allow list, then write. Names
-of people are not recognised: read the tables, and block what must go. The child keeps (epsilon,
-delta)-indistinguishability, and not probabilistic differential privacy.
+of people are not recognised: read the tables, and block what must be removed. The child keeps
+(epsilon, delta)-indistinguishability, but not probabilistic differential privacy.
 
 \b
 Examples:
@@ -33,15 +33,17 @@ Examples:
 @click.command(help=_HELP)
 @path_argument("release")
 @path_option(
-    "--block", metavar="FILE", help="Terms, one a line: a row that holds one as whole words goes."
+    "--block",
+    metavar="FILE",
+    help="Terms, one per line. Rows that contain one as whole words are removed.",
 )
 @path_option(
-    "--remove", metavar="FILE", help="Items, one a line, columns separated by tabs: these go."
+    "--remove", metavar="FILE", help="Items to remove, one per line, columns separated by tabs."
 )
 @path_option(
-    "--allow", metavar="FILE", help="Items, one a line, columns separated by tabs: these stay."
+    "--allow", metavar="FILE", help="Items to keep, one per line, columns separated by tabs."
 )
-@click.option("--flag-pii", is_flag=True, help="Rows that look like personal data go.")
+@click.option("--flag-pii", is_flag=True, help="Remove rows that look like personal data.")
 @path_option(
     "-o",
     "--output",

@@ -48,9 +48,9 @@ from zealous.privacy.levels import LEVELS
 
 _HELP = """Find out how to read a file, propose a plan, and print the command that publishes it.
 
-In a terminal it asks, and Enter takes what it proposes; in a pipe it prints. It reads the first
-lines for the format and the names of the columns, shows none of them, and spends nothing. No number
-of the plan comes from the log.
+In a terminal it asks, and Enter accepts the proposal; in a pipe it prints. It reads the first lines
+to find the format and the names of the columns, shows no row, and spends no budget. No number in
+the plan is taken from the log.
 
 \b
 Examples:
@@ -72,7 +72,7 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
 @_decide("--unit", type=click.Choice(UNITS), help="What is protected: a user, a day or a session.")
 @_what("--items", metavar="KIND,..", help="What to publish.")
 @_decide("--items-per-user", metavar="M", help="The most items of a user that count.")
-@_what("--basket", metavar="COLUMN", help="What tells which things are together.")
+@_what("--basket", metavar="COLUMN", help="The column that says which things belong together.")
 @_decide(
     "--guarantee",
     type=click.Choice(list(DEFINITIONS)),
@@ -84,10 +84,12 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
     "--mechanism",
     type=click.Choice(["auto", *MECHANISMS]),
     metavar="NAME",
-    help="How it is published; auto for the one that publishes most.",
+    help="The mechanism; auto for the one that publishes most.",
 )
 @PARAMETERS
-@click.option("--look", is_flag=True, help="Count this log too. Internal: the plan says so.")
+@click.option(
+    "--look", is_flag=True, help="Also count this log. The plan then states that you did."
+)
 @path_option("-o", "--output", metavar="FILE", help="Write the plan to a file for approval.")
 @click.option("--header/--no-header", default=None, help="Whether the first line names columns.")
 @options(LOG)

@@ -14,17 +14,16 @@ from zealous.files.places import Place
 from zealous.verification.verify import SHOWN, STATES, Verdict
 from zealous.verification.verify import verify as run
 
-_HELP = """Check a release that you made or were given.
+_HELP = """Check a release that you made or received.
 
-Looks at every file and its SHA-256, at release.json, at the tables and at what follows from one of
-them for another, at whether the plan is one that zealous makes, and at whether the guarantee that
-is stated follows from the parameters that are stated. With the ledger also whether the release was
-paid for as it says; with the parent of a filtered child also whether the child is the parent
-without some rows. What this version cannot judge is shown as not checked. Exit code 0 if all that
-was checked is well, 1 if something is not.
+Checks every file and its SHA-256, release.json, the tables and how they depend on each other, that
+the plan is one that zealous makes, and that the stated guarantee follows from the stated
+parameters. With --ledger it also checks that the release was charged as it states, and with
+--parent that a filtered child is its parent without some rows. What this version cannot judge is
+shown as not checked. Exit code 0 if all checks passed, 1 if one failed.
 
-This shows whether a release is consistent. It cannot show that noise was drawn: for that you trust
-whoever published it.
+This shows whether a release is consistent. It cannot show that noise was drawn: for that you have
+to trust whoever published it.
 
 \b
 Examples:

@@ -14,10 +14,10 @@ from zealous.ledger import Ledger
 from zealous.ledger.events import Event
 from zealous.ledger.location import find_ledger
 
-_HELP = """List who changed caps, voided a charge or went past the ledger, when, and why.
+_HELP = """List who changed caps, voided a charge or bypassed the ledger, when, and why.
 
-Charges and releases are in `zealous ledger show`; --all lists them here too, in the order in which
-all happened. Events are never changed, and each vouches for those before it.
+`zealous ledger show` lists charges and releases; --all lists them here too, in order of time.
+Events are never changed: each contains the hash of the one before.
 
 \b
 Example:
@@ -28,10 +28,10 @@ Example:
 
 @click.command(help=_HELP)
 @PLACE_OR_HERE
-@click.option("--all", "every", is_flag=True, help="Charges and releases too.")
+@click.option("--all", "every", is_flag=True, help="Also list charges and releases.")
 @JSON
 def events(where: Place, every: bool, as_json: bool) -> None:
-    """List who changed caps, voided a charge or went past the ledger, when, and why."""
+    """List who changed caps, voided a charge or bypassed the ledger, when, and why."""
     found = Ledger.open(find_ledger(where))
     book = found.book()
     listed = book.events if every else book.decisions()

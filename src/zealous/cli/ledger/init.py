@@ -21,10 +21,10 @@ from zealous.ledger.location import check_exists, ensure_folder, is_above, named
 from zealous.privacy.guarantee import exact_fraction
 from zealous.privacy.units import PRIVACY_UNITS
 
-_HELP = """Name the people a ledger is about, and set or change the caps.
+_HELP = """Name the people a ledger is about, and set or change its caps.
 
-Makes the ledger if there is none. Changes are recorded, with who made them and why: see
-`zealous ledger events`. There is no default cap; `none` removes one.
+Makes the ledger if there is none. Changes are recorded, with who made them and why: see `zealous
+ledger events`. There is no default cap; `none` removes one.
 
 \b
 Example:
@@ -39,7 +39,9 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
 
 @click.command(help=_HELP)
 @PLACE_ARGUMENT
-@click.option("--dataset", metavar="NAME", help="Which people: a name, given once.")
+@click.option(
+    "--dataset", metavar="NAME", help="A name for the people of the log. It cannot be changed."
+)
 @click.option("--cap-epsilon", metavar="E", help="The most one person may lose over all releases.")
 @click.option("--cap-delta", metavar="D")
 @click.option("--period-cap-epsilon", metavar="E", help="The most one person may lose in a period.")

@@ -10,11 +10,11 @@ from zealous.errors import LedgerError, reason
 from zealous.release import known_logs
 from zealous.release.known_logs import KnownLogs
 
-_HELP = """List the logs by which a copy of a log is recognised, or forget them.
+_HELP = """List the logs whose copies are recognised, or forget them.
 
 `zealous publish` keeps a sketch of the ids of each log that it charges: 256 bytes that depend on a
-secret key. Both are in one file of yours, and in no ledger, backup or release. A log that shares
-people with one that is charged elsewhere is told by a warning.
+secret key. Both are kept in one file of your account, and in no ledger, backup or release. It warns
+about a log that shares people with one charged to another ledger.
 
 \b
 Example:
@@ -27,7 +27,7 @@ Example:
 @click.option("--forget", is_flag=True, help="Remove the file: all sketches, and their key.")
 @JSON
 def logs(forget: bool, as_json: bool) -> None:
-    """List the logs by which a copy of a log is recognised, or forget them."""
+    """List the logs whose copies are recognised, or forget them."""
     file = known_logs.path()
     try:
         if forget:

@@ -12,10 +12,10 @@ from zealous.files.places import Place
 from zealous.ledger.copies import move as move_ledger
 from zealous.ledger.location import find_ledger
 
-_HELP = """Let a ledger go on in another file.
+_HELP = """Move a ledger to another file.
 
-The old file stays, is charged nothing any more, and says where the ledger went. To move a ledger
-together with its log, move the folder: nothing needs to be said.
+The old file stays, accepts no more charges, and says where the ledger is now. To move a ledger
+together with its log, just move the folder.
 
 \b
 Example:
@@ -26,11 +26,11 @@ Example:
 @click.command(help=_HELP)
 @PLACE_ARGUMENT
 @path_argument("target", metavar="FILE")
-@click.option("--signed-by", "by", metavar="WHO", help="Who.  [default: the login's name]")
-@click.option("--reason", metavar="TEXT", help="Why.")
+@click.option("--signed-by", "by", metavar="WHO", help="Who moves it.  [default: the login's name]")
+@click.option("--reason", metavar="TEXT", help="Why it is moved.")
 @SIGNING_KEY
 def move(where: Place, target: Path, by: str | None, reason: str | None, key: Path | None) -> None:
-    """Let a ledger go on in another file."""
+    """Move a ledger to another file."""
     path = find_ledger(where)
     last = move_ledger(path, target, by=by, reason=reason, key=key)
     click.echo(f"{target}: the ledger of {path}, which is closed. Event {last.seq} says so.")

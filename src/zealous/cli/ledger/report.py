@@ -12,7 +12,7 @@ from zealous.cli.ledger.show import PERIOD_OPTION, print_book
 from zealous.errors import UsageError
 from zealous.files.places import Place
 
-_HELP = """Reconstruct what was known at the end of a day (UTC).
+_HELP = """Show a ledger as it was at the end of a day (UTC).
 
 \b
 Example:
@@ -26,7 +26,7 @@ Example:
 @PERIOD_OPTION
 @JSON
 def report(where: Place, as_of: str, period: str | None, as_json: bool) -> None:
-    """Reconstruct what was known at the end of a day (UTC)."""
+    """Show a ledger as it was at the end of a day (UTC)."""
     try:
         when = date.fromisoformat(as_of) if len(as_of) <= 10 else datetime.fromisoformat(as_of)
     except ValueError:

@@ -14,11 +14,11 @@ from zealous.ledger import FILE_NAME, ledger_path
 from zealous.ledger.copies import restore as restore_ledger
 from zealous.ledger.location import check_exists, ensure_folder, named_ledger
 
-_HELP = """Put a backup in the place of a ledger that is lost, damaged or older.
+_HELP = """Replace a ledger that is lost, damaged or outdated by a backup.
 
-A ledger that is there is kept beside it under another name. It is refused if that ledger is sound
-and holds charges that the backup does not. What was charged after the backup was made is not in it:
-check with `zealous ledger verify PLACE --releases DIR`.
+A ledger that is still there is kept under another name. The command refuses if that ledger is sound
+and holds charges that the backup does not. Charges made after the backup are not in it: check with
+`zealous ledger verify PLACE --releases DIR`.
 
 \b
 Example:
@@ -30,11 +30,13 @@ Example:
 @click.command(help=_HELP)
 @click.argument("backup", metavar="BACKUP", type=click.Path(path_type=Path, exists=True))
 @click.argument("where", metavar="PLACE", type=PLACE)
-@click.option("--signed-by", "by", metavar="WHO", help="Who.  [default: the login's name]")
+@click.option(
+    "--signed-by", "by", metavar="WHO", help="Who restores it.  [default: the login's name]"
+)
 @click.option("--reason", metavar="TEXT", required=True, help="What happened to the ledger.")
 @SIGNING_KEY
 def restore(backup: Path, where: Place, by: str | None, reason: str, key: Path | None) -> None:
-    """Put a backup in the place of a ledger that is lost, damaged or older."""
+    """Replace a ledger by a backup."""
     local = where.local()
     # A folder whose own ledger is lost, and not the one of a folder above it.
     beside = local / FILE_NAME if local is not None and local.is_dir() else None

@@ -20,8 +20,8 @@ from zealous.ledger.location import find_ledger
 
 _HELP = """Check that nothing in a ledger was changed, removed or made up.
 
-With releases it also finds a ledger that was written anew or cut: each release carries the hash of
-its entry. Exits with 1 if something is wrong.
+With --releases it also detects a ledger that was rewritten or truncated: each release carries the
+hash of its entry. Exits with 1 if something is wrong.
 
 \b
 Example:
@@ -45,7 +45,7 @@ Example:
     "copies",
     multiple=True,
     metavar="FILE",
-    help="A copy or backup of it: find out whether both went on.",
+    help="A copy or backup: check whether both were charged since.",
 )
 @click.argument("more", nargs=-1, type=PLACE, metavar="")
 @JSON

@@ -15,9 +15,9 @@ from zealous.ledger.location import find_ledger
 
 _HELP = """State that nobody saw an output, so that its charge no longer counts.
 
-For runs that crashed. Nobody includes you: an output that was looked at, even only to see whether
-it is any good, has been seen. The statement is recorded with its author and cannot be taken back.
-ENTRY is the number that `zealous ledger show` lists.
+For runs that crashed. This includes you: an output that you looked at, even briefly, has been seen.
+The statement is recorded with its author and cannot be undone. ENTRY is the number that `zealous
+ledger show` lists.
 
 \b
 Example:
@@ -32,7 +32,7 @@ Example:
 @click.option("--signed-by", "by", metavar="WHO", required=True, help="Who states it.")
 @click.option("--reason", metavar="TEXT", required=True)
 @SIGNING_KEY
-@click.option("--nobody-saw-it", is_flag=True, help="The statement itself.")
+@click.option("--nobody-saw-it", is_flag=True, help="Confirm that nobody saw it.")
 def void(
     where: Place, entry: int, by: str, reason: str, key: Path | None, nobody_saw_it: bool
 ) -> None:

@@ -25,7 +25,7 @@ APPROVED = (
         "approved",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="An approved plan, instead of --items and all that decides it.",
+        help="An approved plan, instead of --items and its parameters.",
     ),
 )
 ACCOUNT = (
@@ -33,13 +33,13 @@ ACCOUNT = (
             help="The days to publish: 2026-03, 2026-Q1, 2026-03-05..2026-03-20."),
     _option("--all-in-period", is_flag=True,
             help="Declare that a log without times is of that period."),
-    _option("--again", is_flag=True, help="Publish a period again, and pay again."),
+    _option("--again", is_flag=True, help="Publish a period again, which is charged again."),
     _option("--people", metavar="NAME",
             help="A name for the people of this log, such as north. You state, on record, that "
             "none of them is under another name in the ledger."),
     _option("--ledger", type=click.Path(path_type=Path), metavar="FILE",
             help="The ledger to charge. [default: the one of the log]"),
-    _option("--no-ledger", is_flag=True, help="Charge none: the release says so."),
+    _option("--no-ledger", is_flag=True, help="Charge no ledger. The release states this."),
     _option("--reason", metavar="TEXT",
             help="Why a capped ledger of the log is not charged, or why the log has other --people "
             "than before: recorded in the ledger."),
@@ -48,9 +48,9 @@ ACCOUNT = (
     _option("--publisher", type=click.Path(path_type=Path), metavar="FILE",
             help="A publisher.toml: who publishes, and what for."),
     _option("--proceed", is_flag=True,
-            help="Go on where a run would stop and ask before it costs."),
+            help="Do not stop for warnings before the budget is charged."),
     _option("--unattended", is_flag=True,
-            help="Never stop for what the data holds: for runs that nobody watches."),
+            help="Never stop because of the data; for scheduled runs."),
     _option("--signed-by", metavar="WHO", help="Who publishes. [default: the login]"),
 )  # fmt: skip
 

@@ -48,8 +48,8 @@ PARAMETERS = _option(
 GOAL = (
     PRIVACY,
     _option("--epsilon", metavar="E",
-            help="How much the release may tell of anybody: odds change by at most a factor of "
-                 "exp(E). In total, over all kinds."),
+            help="The privacy loss: odds about anybody change by at most a factor of exp(E). In "
+            "total, over all kinds."),
     _option("--delta", metavar="D",
             help="The probability that epsilon does not cover, in total; see --guarantee. [default "
             "with --privacy: chosen from --users]"),

@@ -55,7 +55,7 @@ CHOICE = (
         type=click.Choice(["random", "first", "frequent"]),
         default="random",
         show_default=True,
-        help="Which items count where a user has more than --items-per-user.",
+        help="Which items count if a user has more than --items-per-user.",
     ),
     _option(
         "--split",

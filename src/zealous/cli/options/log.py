@@ -42,7 +42,7 @@ CLEANING = (
         "--exclude-users",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Ids to leave out, one a line: deletion requests, minors, staff.",
+        help="Ids to leave out, one per line: deletion requests, minors, staff.",
     ),
     _option(
         "--max-entries-per-user",
@@ -53,8 +53,8 @@ CLEANING = (
     _option(
         "--limits",
         metavar="NAME=N,..",
-        help="How much one person can bring: text=4096 (bytes of a text), entries=10000 and "
-        "words=256 (of a query).",
+        help="The most that is read of one person: text=4096 (bytes of a text), entries=10000 "
+        "and words=256 (of a query).",
     ),
 )
 _READING = (
@@ -64,8 +64,8 @@ _READING = (
         metavar="A,B,..",
         help="The columns in order, for files without a header.",
     ),
-    _option("--delimiter", help="Between fields, where it is not the format's."),
-    _option("--encoding", help="Where it is not UTF-8: latin-1, gb18030, shift_jis, ..."),
+    _option("--delimiter", help="The delimiter, if it is not the default of the format."),
+    _option("--encoding", help="The encoding, if it is not UTF-8: latin-1, gb18030, ..."),
     _option(
         "--time-format", metavar="F", help="epoch, epoch-ms or a pattern such as %d/%m/%Y %H:%M."
     ),
@@ -75,7 +75,7 @@ SQL = (
     _option(
         "--sql",
         metavar="QUERY",
-        help="Columns and rows of one table or view, where LOG is a database: docs/guide/logs.md.",
+        help="A query on one table or view, if LOG is a database; see docs/guide/logs.md.",
     ),
 )
 

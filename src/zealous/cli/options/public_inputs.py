@@ -29,8 +29,8 @@ FILES = (
         "--prior",
         multiple=True,
         metavar="FILE",
-        help="A public list with frequencies, or an earlier release: it steers which of "
-        "their items people give. KIND=FILE where there are several kinds.",
+        help="A public list with frequencies, or an earlier release: which items of "
+        "a user count depends on it. KIND=FILE where there are several kinds.",
     ),
     _option(
         "--results",

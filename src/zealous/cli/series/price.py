@@ -17,9 +17,10 @@ from zealous.series.forecast import price as price_of
 from zealous.series.series import Series
 from zealous.series.status import status
 
-_HELP = """Say what a correction, a backfill or another plan would cost; changes nothing.
+_HELP = """Show what a correction, a backfill or another plan would cost; changes nothing.
 
-Without options: what is due and missing. The figures are those by which the ledger refuses.
+Without options: the price of what is due and missing. The ledger charges and refuses by the same
+figures.
 
 \b
 Examples:
@@ -32,15 +33,15 @@ Examples:
 @click.command(help=_HELP)
 @path_argument("file")
 @click.option(
-    "--again", multiple=True, metavar="PERIOD", help="A period to be published once more."
+    "--again", multiple=True, metavar="PERIOD", help="The price of publishing this period again."
 )
-@click.option("--first", metavar="PERIOD", help="As if the series began there: a backfill.")
-@path_option("--plan", "plan_file", help="As if releases were made by this plan from now on.")
+@click.option("--first", metavar="PERIOD", help="The price of a backfill from this period on.")
+@path_option("--plan", "plan_file", help="The price of using this plan from now on.")
 @JSON
 def price(
     file: Path, again: tuple[str, ...], first: str | None, plan_file: Path | None, as_json: bool
 ) -> None:
-    """Say what a correction, a backfill or another plan would cost."""
+    """Show what a correction, a backfill or another plan would cost."""
     series = Series.read(file)
     found = find_price(series, again=again, first=first, plan_file=plan_file)
     if as_json:

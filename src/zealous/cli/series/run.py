@@ -18,13 +18,13 @@ from zealous.series.series import Series
 
 _HELP = """Publish the periods that are due and have no release yet.
 
-Call it as often as you like, by cron or by hand: a period that has its release is never drawn
-again. Of a log with nothing to publish an empty table is published and charged. It stops before a
-cap. Beside each release it writes what changed since the one before: changes.csv and a picture.
-Exit code 0 if every period that is due has its release, 1 if not.
+Run it as often as you like, by cron or by hand: a period that has a release is never published
+again. If a log has nothing to publish, an empty table is published and charged. It stops before a
+cap is exceeded. Beside each release it writes what changed since the previous one: changes.csv and
+a picture. Exit code 0 if every period that is due has its release, 1 if not.
 
-With --again it publishes a corrected edition of one period instead, beside the first one, and says
-before what that costs.
+With --again it publishes a corrected edition of one period instead, beside the first one, and
+states the price before.
 
 \b
 Examples:
@@ -35,8 +35,8 @@ Examples:
 
 @click.command(help=_HELP)
 @path_argument("file")
-@click.option("--again", metavar="PERIOD", help="Publish this period once more, corrected.")
-@click.option("--yes", is_flag=True, help="With --again: the price is known.")
+@click.option("--again", metavar="PERIOD", help="Publish a corrected edition of this period.")
+@click.option("--yes", is_flag=True, help="With --again: do not ask for confirmation.")
 @JSON
 @click.pass_context
 def run(context: click.Context, file: Path, again: str | None, yes: bool, as_json: bool) -> None:

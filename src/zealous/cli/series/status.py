@@ -19,8 +19,8 @@ from zealous.series.status import status as status_of
 
 _HELP = """Show which periods have their release, which are missing, and how long the budget lasts.
 
-Changes nothing, and reads no log. With --picture the curve of the budget is drawn: what was spent
-after each release, and until when the rest lasts.
+Changes nothing, and reads no log. --picture draws the budget over time: what was spent after each
+release, and how long the rest lasts.
 
 \b
 Examples:
