@@ -3,7 +3,7 @@
 settings/ says which plans and which logs, a file for each mechanism; trials runs the pipeline on
 them, claims says what must hold, statistics turns what came out into bounds, small_releases
 draws many of them, recompute and theorems derive parameters, deltas and selection a second
-time, bundle and others look at all the rest of a release. own does to a mechanism of one's own what
+time, bundle and others look at all the rest of a release. own does to a custom mechanism what
 can be done without knowing it.
 """
 

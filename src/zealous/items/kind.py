@@ -119,7 +119,7 @@ class Kind:
         Args:
             name: As `name` gives it.
             items_per_user: m.
-            settings: As `settings` gives them; those that it does not have are left aside.
+            settings: As `settings` gives them; those that it does not have are ignored.
             columns: As `columns` gives them, where they are known: names may hold what parts them.
         """
         own = cls.own_settings(settings)

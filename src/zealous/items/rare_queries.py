@@ -440,7 +440,7 @@ class Hours(QueryFact):
 
     The latter where the log's times say how far from UTC they are. A user counts with one of her
     different pairs of a rare query and an hour: who asked a query at two hours has two of them, and
-    it is twice as likely to be taken. Entries without a time are left aside.
+    it is twice as likely to be taken. Entries without a time are ignored.
     """
 
     label = "hours"

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 class Domain(KnownListMechanism):
     """Every item of a public list with a noisy count, those that nobody has too.
 
-    What is not in the list is left aside before each user keeps some of her items, so that none of
+    What is not in the list is dropped before each user keeps some of her items, so that none of
     them takes the place of one that counts. Counts may come out negative.
 
     Attributes:
         items_per_user: m.
         scale: The scale of the noise.
-        domain: The list; a column `count` is left aside. None until `with_inputs` gives it.
+        domain: The list; a column `count` is ignored. None until `with_inputs` gives it.
 
     Guarantee:
         epsilon-differential privacy with delta = 0, which is both definitions at once, for every

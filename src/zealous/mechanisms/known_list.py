@@ -64,7 +64,7 @@ class ItemTable:
 
     @classmethod
     def of(cls, table: pa.Table) -> ItemTable:
-        """The different rows of a table; a column `count` is left aside.
+        """The different rows of a table; a column `count` is ignored.
 
         They are made texts first, as a log's items are: an engine would take "07" for 7.
 

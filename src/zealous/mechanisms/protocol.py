@@ -99,7 +99,7 @@ class CountsKept(Protocol):
 
 
 class Mechanism(Protocol):
-    """A way to publish counts, ZEALOUS or one's own.
+    """A way to publish counts: ZEALOUS, or a custom one.
 
     It may also have `goal`, a `Guarantee`: what it claims for the release of one histogram, which
     `audit.audit.audit_mechanism` tries to refute; and `independent = False`, where the items of a

@@ -60,7 +60,7 @@ class StudyResult:
         study: The settings.
         results: All figures.
         findings: What the paper found, beside what was found here.
-        audits: What was proven against the claims of mechanisms of one's own.
+        audits: What was proven against the claims of custom mechanisms.
         directory: Where the report is; None where none was asked for.
     """
 
@@ -93,8 +93,8 @@ def compare(
     Args:
         log: The log.
         study: What is tried; the paper's grid where not given.
-        methods: Mechanisms and anonymity methods of one's own, see docs/extending/quick.md.
-        measures: Measures of one's own.
+        methods: Custom mechanisms and anonymity methods, see docs/extending/quick.md.
+        measures: Custom measures.
         documents: How many documents contain each keyword: a file with the columns keyword and
             documents, or a function; a synthetic corpus where not given.
         output: A new directory for the report and the figures, or one in which the same study was
@@ -156,7 +156,7 @@ def evaluate(
             columns query and count.
         log: The log that they were made from.
         documents: As for `compare`.
-        measures: Measures of one's own.
+        measures: Custom measures.
         output: A new directory for the figures.
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.

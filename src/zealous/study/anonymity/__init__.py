@@ -43,7 +43,7 @@ __all__ = [
 
 
 def method_by_name(name: str, **settings: Any) -> Method:
-    """The method that is called so; settings that it does not have are left aside.
+    """The method that is called so; settings that it does not have are ignored.
 
     >>> method_by_name("pseudonym", k=10)
     Pseudonym()

@@ -89,7 +89,7 @@ class MethodAttacks:
     Attributes:
         method: Its name.
         seen: Whether a person's rare query, and its rare word, can be seen in the output at all.
-        active: Each way of deciding presence with accounts of one's own.
+        active: Each way of deciding presence with fake accounts.
         picked_out: Users picked out by 1, 2, ... known queries.
         personal: What is left of personal queries, by kind; on generated logs only.
         aligned: How many tokens are read back.

@@ -18,7 +18,7 @@ from zealous.logs.open_log import open_log
 def stage_log(log: Log, path: Path, engine: DuckDB | None = None) -> Log:
     """Write the entries that hold a query to a Parquet file, and read that as a log.
 
-    Sessions and keywords of the log's own are left aside: what is planted has none. Sessions are
+    Sessions and keywords of the log itself are ignored: what is planted has none. Sessions are
     then cut by pauses, and words taken from the queries.
 
     Args:

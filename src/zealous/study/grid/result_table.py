@@ -14,7 +14,7 @@ INTERNAL = "internal: true figures of a log, and noise that can be repeated. Not
 
 SCHEMA = pa.schema(
     [
-        ("method", pa.string()),  # original, zealous, k-query, ..., or a method of one's own
+        ("method", pa.string()),  # original, zealous, k-query, ..., or a custom method
         ("epsilon", pa.float64()),  # null where the method has none
         ("k", pa.int64()),
         ("m", pa.int64()),

@@ -60,8 +60,8 @@ class StudyInputs:
     Attributes:
         study: The settings.
         log: On what.
-        methods: Of one's own, besides those of the study.
-        measures: Of one's own.
+        methods: Custom ones, besides those of the study.
+        measures: Custom ones.
         documents: From keywords to document frequencies, or a file with them; None for those of
             the synthetic corpus.
     """
