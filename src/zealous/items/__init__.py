@@ -227,7 +227,7 @@ def kind_by_name(
     settings: Mapping[str, Any] | None = None,
     columns: Sequence[str] | None = None,
 ) -> Kind:
-    """The kind that is called so in a release; settings that it does not have are left aside.
+    """The kind that is called so in a release; settings that it does not have are ignored.
 
     Args:
         name: Its name.

@@ -49,7 +49,7 @@ class Candidates(Protocol):
         """The items at some places, without counts."""
 
     def places(self, items: pa.Table) -> Whole:
-        """The places of some items; -1 for what is no candidate. Other columns are left aside."""
+        """The places of some items; -1 for what is no candidate. Other columns are ignored."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,7 +86,7 @@ def compare(
     engine: Engine | None = None,
     say: Say = lambda _: None,
 ) -> StudyResult:
-    """Compare ZEALOUS with the anonymity methods, and with one's own, on a log.
+    """Compare ZEALOUS with the anonymity methods and custom methods on a log.
 
     What it returns and writes is internal: true figures, and noise that can be repeated.
 
@@ -263,21 +263,21 @@ def _code_identity(own: object) -> str:
 
 
 def _check_engine(methods: Sequence[Mechanism | Method], engine: Engine) -> None:
-    """Refuse methods of one's own that the engine cannot run; others are left out."""
+    """Refuse custom methods that the engine cannot run; others are left out."""
     for method in methods:
         if isinstance(method, Method):
             check_engine(method, engine)
 
 
 def _claiming_mechanisms(methods: Sequence[Mechanism | Method]) -> Iterator[Mechanism]:
-    """The mechanisms of one's own that claim something."""
+    """The custom mechanisms that claim something."""
     for method in methods:
         if not isinstance(method, Method) and getattr(method, "goal", None) is not None:
             yield method
 
 
 def _run_audits(methods: Sequence[Mechanism | Method], say: Say) -> list[MechanismAudit]:
-    """What is proven against each mechanism of one's own that claims something."""
+    """What is proven against each custom mechanism that claims something."""
     found = []
     for mechanism in _claiming_mechanisms(methods):
         say(f"auditing {mechanism.name}")

@@ -131,7 +131,7 @@ class ZealousCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismCandidate:
-    """A mechanism of one's own.
+    """A custom mechanism.
 
     Attributes:
         mechanism: The mechanism.
@@ -191,7 +191,7 @@ class MethodCandidate:
 
 
 def _setting_of(method: Mechanism | Method) -> Setting:
-    """Where on the grid a method of one's own stands."""
+    """Where on the grid a custom method stands."""
     if isinstance(method, Method):
         return Setting(method=method.name, k=getattr(method, "k", None))
     goal = getattr(method, "goal", None)
@@ -282,7 +282,7 @@ def repeatable_bytes(*parts: Any) -> RandomBytes:
 
 
 def check_custom_methods(methods: Sequence[Mechanism | Method], taken: Iterable[str]) -> None:
-    """Refuse methods of one's own that could not be told apart, or cannot be run."""
+    """Refuse custom methods that could not be told apart, or cannot be run."""
     if not isinstance(methods, Sequence):
         raise UsageError("methods must be a list: write methods=[Mine()]")
     names, settings = frozenset(taken), set()

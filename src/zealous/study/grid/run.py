@@ -124,7 +124,7 @@ def measure_in_second_process(grid: StudyInputs, engine: LocalEngine, kept: Work
 
 
 def _can_run(candidate: MethodCandidate, people: int, left_out: list[str]) -> bool:
-    """Whether a method can be run on the log, or why not; one's own must be."""
+    """Whether a method can be run on the log, or why not; a custom one must be."""
     method = candidate.method
     try:
         check_engine(method, candidate.engine)

@@ -38,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class TableParameters:
-    """Numbers of one's own; where there is none, each table takes the paper's."""
+    """Given numbers; where there is none, each table takes the paper's."""
 
     users: int | None = None
     items_per_user: int | None = None
@@ -49,7 +49,7 @@ class TableParameters:
     def goal(
         self, *, users: int = 500_000, epsilon: Number = 1, delta: Number = "0.001"
     ) -> ProbabilisticDP:
-        """The guarantee of a table, by the paper's numbers where there are none of one's own."""
+        """The guarantee of a table, by the paper's numbers where none are given."""
         return ProbabilisticDP(
             epsilon=epsilon if self.epsilon is None else self.epsilon,
             delta=delta if self.delta is None else self.delta,
@@ -65,7 +65,7 @@ class TableParameters:
         return all(getattr(self, name) is None for name in names or shared)
 
     def bound(self, items_per_user: int) -> int:
-        """m, by the paper where there is none of one's own."""
+        """m, by the paper where none is given."""
         return items_per_user if self.items_per_user is None else self.items_per_user
 
 

@@ -36,7 +36,7 @@ _VAST = Context(prec=17, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def tables(parameters: TableParameters | None = None) -> list[Table]:
-    """All tables; with numbers of one's own, the same tables for those.
+    """All tables; with given numbers, the same tables for those.
 
     Raises:
         UsageError: A number is not allowed, or so large that no table can hold what follows.
