@@ -16,7 +16,7 @@ from log_entries import NOON, Entries, roles, written
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.errors import LogError, Refused, UsageError
-from zealous.files.standard_input import _kept
+from zealous.files.standard_input import _private_copy
 from zealous.logs.log import FORMATS, Columns, Log, read_log
 from zealous.logs.open_log import open_log
 
@@ -223,7 +223,9 @@ def test_standard_input_is_kept_for_all_who_read_it(
 ) -> None:
     piped = io.TextIOWrapper(io.BytesIO(b"user,query\nann,tea\n"))
     monkeypatch.setattr("sys.stdin", piped)
-    monkeypatch.setattr("zealous.files.standard_input._kept", functools.cache(_kept.__wrapped__))
+    monkeypatch.setattr(
+        "zealous.files.standard_input._private_copy", functools.cache(_private_copy.__wrapped__)
+    )
     ended: list[Any] = []
     monkeypatch.setattr("atexit.register", ended.append)
     with pytest.raises(UsageError, match="does not tell its format"):
