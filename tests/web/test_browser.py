@@ -5,6 +5,7 @@ Pictures of every screen are kept where WORKBENCH_PICTURES says.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from walk import approve, begin_ledger, confirm, publish, write_plan
 
 from zealous.verification.verify import verify
 from zealous.web.bench import Bench
+from zealous.web.decisions import plan_hash, write_decision
 from zealous.web.folders import Folders
 
 pytestmark = pytest.mark.skipif(
@@ -29,6 +31,10 @@ SCREENS = {
     "unreadable": "/plan?log=logs/ausleihen.csv&delimiter=%7C",
     "job": f"/publish?plan={PLAN}&job=1",
     "approve": f"/approve?plan={PLAN}",
+    "approve-waiting": "/approve?plan=logs/waiting.plan.json",
+    "publish-approved": "/publish?plan=logs/approved.plan.json",
+    "plans": "/publish",
+    "choose": "/explore",
     "publish": f"/publish?plan={PLAN}",
     "ledger": "/ledger",
     "explore": "/explore?release=logs/march&table=queries",
@@ -75,6 +81,9 @@ def walked(browser: Browser, bench: Live, logs: Path) -> Browser:
     """The whole way, with the mouse and the keyboard alone."""
     browser.show(1280, "light")
     browser.open(bench.entrance())
+    browser.open(f"{bench.address}/ledger")
+    assert not browser.barriers()
+    browser.open(f"{bench.address}/")
     begin_ledger(browser, "tea drinkers", epsilon="60")
     # Plan: a slider, and what it means at once.
     browser.open(f"{bench.address}/plan?log=logs/log.tsv&users=1000")
@@ -111,6 +120,12 @@ def walked(browser: Browser, bench: Live, logs: Path) -> Browser:
     assert [box.is_selected() for box in boxes] == [True, False, True]
     browser.click("Write the reviewed release")
     browser.wait_for("All checks passed.")
+    # Two more plans, one of which waits and one is approved.
+    plan = json.loads((logs / "march 2026.plan.json").read_text())
+    (logs / "waiting.plan.json").write_text(json.dumps(plan))
+    approved = logs / "approved.plan.json"
+    approved.write_text(json.dumps(plan, indent=1))
+    write_decision(approved, "approved", seen=plan_hash(approved), by="Ito")
     return browser
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from workbench import Workbench, words
 
+from zealous.errors import UsageError
 from zealous.planning.plan_file import read_plan
 from zealous.release.bundle import read_release
+from zealous.web.decisions import plan_hash, write_decision
 from zealous.web.log_reading import Reading
+from zealous.web.publisher_form import read_fields, write_fields
 
 LOG = "logs/ausleihen.csv"
 SECRET = "Tagebuch"
@@ -147,3 +151,49 @@ def test_how_a_file_is_read_is_kept_for_its_plan_alone(bench: Workbench, logs: P
     ]
     kept.write_text("{")
     assert Reading.beside(logs / "march.plan.json") == Reading()
+
+
+def test_what_a_table_or_a_form_says_is_text(logs: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    formula = "=HYPERLINK(evil)"
+    names = ["user", hostile, formula, "{{ 7 * 191 }}", '"onfocus="alert(1)']
+    rows = ["\t".join(names), *("\t".join([f"u{n}", *"abcd"]) for n in range(9))]
+    (logs / "strange & <b>.tsv").write_text("\n".join(rows))
+    bench = Workbench(logs, internal=True)
+    log = "logs/strange & <b>.tsv"
+    asked = {"log": log, "header": "yes", "names": hostile, "like": "", "users": "1000"}
+    plan = {**asked, "item column": f"={formula}", "name": "strange", "level": "permissive"}
+    assert bench.post("/plan", **plan, kind=f"columns:{formula}").status_code == 303
+    (logs / "publisher.toml").write_text(f"title = '{hostile}'\n")
+    named = "plan=logs/strange.plan.json"
+    for path in (
+        "/",
+        f"/plan?{urlencode(asked)}",
+        f"/approve?{named}",
+        f"/study?{urlencode(asked)}",
+    ):
+        page = bench.get(path).text
+        assert "<script>alert" not in page
+        assert "<b>.tsv" not in page
+        assert "1337" not in page
+        assert 'value="="onfocus' not in page
+    seen = plan_hash(logs / "strange.plan.json")
+    write_decision(logs / "strange.plan.json", "approved", seen=seen, by="Ito")
+    publishing = bench.text(f"/publish?{named}")
+    assert "&lt;script&gt;alert(1)" in publishing
+    assert "<script>alert" not in publishing
+
+
+def test_who_publishes_is_kept_beside_the_log(logs: Path) -> None:
+    log = logs / "ausleihen.csv"
+    (logs / "publisher.toml").write_text('title = "Old"\nregion = "Austria"\n')
+    write_fields(log, {"title": 'A "new" \\ one', "contact": " ", "other": "x"})
+    assert read_fields(log) == {"title": 'A "new" \\ one', "region": "Austria"}
+    for wrong in ("two\nlines", "x" * 600, "\x1b[31m"):
+        with pytest.raises(UsageError):
+            write_fields(log, {"title": wrong})
+    write_fields(log, {"title": ""})
+    assert read_fields(log) == {"region": "Austria"}
+    (logs / "publisher.toml").unlink()
+    (logs / "publisher.toml").symlink_to("/etc/passwd")
+    assert read_fields(log) == {}

@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from workbench import HOST, OURS, Workbench, words
 
+from zealous.web.decisions import plan_hash
 from zealous.web.peers import user_at
 from zealous.web.security import DOCUMENT_POLICY, LARGEST_FORM, PAGE_POLICY, Sessions
 
@@ -204,3 +205,73 @@ def test_pages_load_nothing_from_elsewhere(bench: Workbench) -> None:
     assert "@import" not in styles
     assert "http" not in script
     assert "innerHTML" not in script
+
+
+# Fields of every form, as if each could be sent by an address.
+FIELDS = {
+    "dataset": "people",
+    "epsilon": "3",
+    "delta": "0.01",
+    "by": "Ann",
+    "folder": "logs",
+    "log": "logs/log.tsv",
+    "name": "march",
+    "plan": "logs/first.plan.json",
+    "decision": "returned",
+    "reason": "none",
+    "output": "release",
+    "title": "A title",
+    "study": "compare",
+    "then": "write",
+    "release": "logs/release",
+    "meant": "1",
+}
+
+
+@pytest.fixture
+def changing(tmp_path: Path) -> Workbench:
+    """A workbench with everything that can be changed, and a plan that waits."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "logs" / "log.tsv").write_text("user\tquery\ttime\nu\tq\t2026-03-01\n")
+    bench = Workbench(tmp_path / "logs", internal=True, scratch=tmp_path / "scratch")
+    assert bench.post("/plan", **FIELDS | {"name": "first"}).status_code == 303
+    return bench
+
+
+def forms_of(bench: Workbench) -> list[str]:
+    """The addresses of all forms that change something."""
+    routes = bench.client.app._app.routes  # type: ignore[attr-defined]
+    found = sorted({each.path for each in routes if "POST" in (each.methods or ())})
+    assert len(found) >= 8
+    return found
+
+
+def test_opening_an_address_changes_nothing(changing: Workbench, tmp_path: Path) -> None:
+    seen = FIELDS | {"csrf": changing.csrf(), "seen": plan_hash(tmp_path / FIELDS["plan"])}
+    before = {each: each.stat().st_mtime_ns for each in sorted(tmp_path.rglob("*"))}
+    for path in forms_of(changing):
+        for method in ("GET", "HEAD"):
+            found = changing.client.request(method, path, params=seen)
+            assert found.status_code in (200, 400, 404, 405), path
+    assert {each: each.stat().st_mtime_ns for each in sorted(tmp_path.rglob("*"))} == before
+    assert not changing.bench.jobs._jobs
+
+
+def test_no_form_is_taken_without_its_token_or_from_elsewhere(
+    changing: Workbench, tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    elsewhere = {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}
+    for path in forms_of(changing):
+        for form, headers in (
+            (FIELDS, OURS),
+            (FIELDS | {"csrf": ""}, OURS),
+            (FIELDS | {"csrf": "x" * 43}, OURS),
+            (FIELDS | {"csrf": changing.csrf()}, elsewhere),
+            (FIELDS | {"csrf": changing.csrf()}, {"host": "evil.example"}),
+        ):
+            found = changing.client.post(path, data=form, headers=headers)
+            assert found.status_code in (403, 421), path
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not changing.bench.jobs._jobs

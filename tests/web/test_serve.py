@@ -18,6 +18,7 @@ from workbench import Workbench, words
 
 from zealous.items import queries
 from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.web.security import DOCUMENT_POLICY
 
 
 def test_the_address_is_on_the_first_line_and_ctrl_c_ends_it(tmp_path: Path) -> None:
@@ -89,6 +90,39 @@ def test_internal_figures_are_shown_only_where_asked_for(tmp_path: Path) -> None
     assert 'class="internal"' in page
     assert "users 2" in words(page)
     assert "my secret" not in page
+
+
+def test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(
+        "who;query;when\nu1;my secret;01.02.2026\nu2;tea;02.02.2026\n"
+    )
+    name = f"{tmp_path.name}/log.csv"
+    asked = {"log": name, "user column": "=who"}
+    plain, internal = Workbench(tmp_path), Workbench(tmp_path, internal=True)
+    assert plain.post("/study", study="compare", **asked).status_code == 404
+    shown = {"study": "compare", "log": name}
+    study = tmp_path / "log-internal-compare"
+    study.mkdir()
+    (study / "report.html").write_text("<h1>Figures</h1><script>alert(1)</script>")
+    assert internal.get("/study/shown", params=shown).status_code == 404  # no study wrote that
+    (study / "findings.json").write_text("[]")
+    (study / "internal-results.csv").write_text("a,b\n")
+    found = internal.get("/study/shown", params=shown)
+    assert "Figures" in found.text
+    assert found.headers["content-security-policy"] == DOCUMENT_POLICY
+    assert plain.get("/study/shown", params=shown).status_code == 404
+    page = internal.text("/study", **asked)
+    assert "sandbox" in page
+    assert "zealous study attack" in words(page)
+    assert "--delimiter ';'" in words(page)
+    assert "my secret" not in page
+    assert "internal-results" not in internal.text("/plan")  # it is no log
+    (study / "report.html").unlink()
+    (study / "report.html").symlink_to(tmp_path / "log.csv")
+    assert internal.get("/study/shown", params=shown).status_code == 404
+    for wrong in ({"study": "publish"}, {"study": "compare", "log": "none"}):
+        assert internal.post("/study", **asked | wrong).status_code in (400, 404)
+    assert not internal.bench.jobs._jobs
 
 
 def test_the_tour_leads_through_a_folder_of_its_own(

@@ -77,7 +77,8 @@ class Bench:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.filters |= {"number": format_number, "visible": visible, "count": "{:,}".format}
+        environment.filters |= {"number": format_number, "visible": visible, "kind": kind_name}
+        environment.filters["count"] = "{:,}".format
         return environment
 
     @property
@@ -125,6 +126,15 @@ def visible(text: object) -> str:
         each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(text)
     )
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+
+
+def kind_name(kind: str) -> str:
+    """What a table is called on a page: of a column's values by the column.
+
+    >>> kind_name("columns:Product"), kind_name("queries")
+    ('Product', 'queries')
+    """
+    return visible(kind.removeprefix("columns:"))
 
 
 def form_of(request: Request) -> dict[str, str]:

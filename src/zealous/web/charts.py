@@ -85,6 +85,9 @@ def appearance_chart(
     drawn.append(
         text(left + width / 2, top + height + 36, f"{units} who have the item", "small", "middle")
     )
+    x = round(left + width * needed / most, 1)
+    drawn.append(f'<line class="needed" x1="{x}" x2="{x}" y1="{top}" y2="{top + height}"/>')
+    drawn.append(text(x + 6, top + height - 8, f"{needed:,}: 95 %"))
     for number, (name, chance) in enumerate(chances.items()):
         path = "L".join(place(users, chance(users)) for users in xs)
         title = f"<title>{escape(name)}</title>"
@@ -113,6 +116,6 @@ def month_chart(months: Mapping[str, float]) -> Markup:
         drawn.append(text(x + wide / 2, height + 42, month, "small", "middle"))
     width = 40 + len(shown) * (wide + 12)
     return Markup(  # noqa: S704 - all texts in it are escaped
-        f'<svg class="chart" viewBox="0 0 {max(width, 540):.0f} {height + 50}" role="img" '
-        f'aria-label="Epsilon spent in each month">{"".join(drawn)}</svg>'
+        f'<svg class="chart months" width="{width:.0f}" viewBox="0 0 {width:.0f} {height + 50}" '
+        f'role="img" aria-label="Epsilon spent in each month">{"".join(drawn)}</svg>'
     )

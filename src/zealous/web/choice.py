@@ -53,11 +53,6 @@ class Offered:
     most: int
     chosen: bool
 
-    @property
-    def words(self) -> str:
-        """What is published, in words."""
-        return self.name.removeprefix(_COLUMN)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:

@@ -25,7 +25,7 @@ from zealous.owner.value_shapes import TIME_PATTERNS
 
 COLUMNS: dict[Role, str] = {
     "user": "The person",
-    "item": "What to publish",
+    "item": "A thing to publish",
     "query": "The query",
     "time": "The time",
     "url": "The clicked address",

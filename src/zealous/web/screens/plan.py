@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from zealous.errors import UsageError
 from zealous.ledger import Ledger
+from zealous.owner.draft import default_delta, users_to_appear
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.planning.part import forecast, undercount
 from zealous.planning.plan import claim_text, other_guarantee
@@ -103,7 +106,7 @@ def _log_fields(choice: Choice) -> dict[str, Any]:
     if found and not found.format.lists:
         del roles["keywords"]
     offered = next((each.name for each in choice.kinds if each.chosen), "").partition(":")[2]
-    if not roles["item"] and offered in columns:
+    if not roles["item"] and offered in columns and not choice.problem:
         roles["item"] = offered
     form = found.format.time_formats.get(roles["time"] or "") if found else None
     return {
@@ -140,6 +143,7 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
         "expected": expected_items(bench, choice),
         "counting": is_counting(bench, choice),
         "noise": {part.name(): forecast(part).error_95 for part in planned.parts},
+        "of_more_people": _of_more_people(choice),
         "undercount": undercount([*choice.items.values()], choice.goal.units()),
         "chart": appearance_chart(
             {part.name(): part.mechanism.publication_probability for part in planned.parts},
@@ -152,6 +156,17 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
         "command": choice.command(dataset, output),
         "python": choice.python(dataset, output),
     }
+
+
+def _of_more_people(choice: Choice) -> tuple[int, int] | None:
+    """Ten times as many people, and how many of them an item would then need."""
+    goal, more = choice.goal, 10 * (choice.goal.users or 0)
+    delta = default_delta(goal.definition, more) if choice.usual_delta else goal.delta
+    try:
+        planned = replace(choice, goal=replace(goal, users=more, delta=delta)).plan()
+    except UsageError:  # the delta that was chosen is too large for so many
+        return None
+    return more, users_to_appear(planned)
 
 
 def _book(bench: Bench, choice: Choice) -> Any:

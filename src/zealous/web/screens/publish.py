@@ -27,6 +27,8 @@ from zealous.web.publication_steps import asks, steps_of, warnings_of, without_o
 from zealous.web.publisher_form import FIELDS, publisher_file, read_fields, write_fields
 from zealous.web.releases import ShownRelease
 
+_NOT = "It cannot be read as planned"
+
 
 def routes(bench: Bench) -> list[Route]:
     """What this screen answers."""
@@ -124,7 +126,7 @@ def _read_as(shown: ShownPlan, log: Path) -> str:
     try:
         reading, found = _look(shown, log)
     except ZealousError as error:
-        return f"It cannot be read as planned: {error}"
+        return f"{_NOT}: {error}"
     form = reading.time_format
     times = f", times such as {form_in_words(form)}" if form else ""
     return f"Read as {found.format.describe()}{times}."
@@ -144,15 +146,17 @@ def _dataset(shown: ShownPlan, ledger: Path) -> str:
 def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     planned, failed = shown.planned, bench.jobs.find(shown.sha256)
     logs = bench.folders.look().logs
-    near = [name for name in logs if bench.folders.path(name).parent == shown.path.parent]
+    paths = {name: bench.folders.path(name) for name in logs}
+    near = [name for name, path in paths.items() if path.parent == shown.path.parent]
     planned_for = Reading.beside(shown.path).file
-    near.sort(key=lambda name: bench.folders.path(name).name != planned_for)
+    read_as = {name: _read_as(shown, paths[name]) for name in near or logs}
+    near.sort(key=lambda name: (paths[name].name != planned_for, read_as[name].startswith(_NOT)))
     ledger = ledger_path([bench.folders.path(near[0])]) if near else None
     book = Ledger.open(ledger).book() if ledger and ledger.exists() else None
     return {
         "shown": shown,
         "planned": planned,
-        "logs": {name: _read_as(shown, bench.folders.path(name)) for name in near or logs},
+        "logs": {name: read_as[name] for name in near or logs},
         "ledger": _shown_ledger(bench, ledger) if ledger else None,
         "dataset": _dataset(shown, ledger) if ledger else "",
         "capped": bool(book and book.capped()),

@@ -50,6 +50,7 @@ if (live) {
   askAgain();
 
   slider.hidden = false;
+  live.querySelector(".ends").hidden = false;
   slider.value = toPlace(Number(epsilon.value));
   live.querySelector(".no-script").hidden = true;
   live.addEventListener("change", (event) => {
@@ -76,8 +77,18 @@ if (live) {
   });
 }
 
-// Review: arrow keys move between the boxes of rows.
+// Review: arrow keys move between the boxes of rows, and what goes is counted.
 const boxes = [...document.querySelectorAll("input.goes")];
+const gone = document.getElementById("gone");
+if (gone) {
+  const elsewhere = Number(gone.dataset.gone) - boxes.filter((box) => box.checked).length;
+  document.querySelector("form.marks").addEventListener("input", () => {
+    const number = elsewhere + boxes.filter((box) => box.checked).length;
+    gone.textContent = number.toLocaleString("en");
+    document.getElementById("some-go").hidden = !number;
+    document.getElementById("none-go").hidden = Boolean(number);
+  });
+}
 for (const [place, box] of boxes.entries()) {
   box.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
