@@ -8,7 +8,7 @@ from html import escape
 
 from zealous.ledger.book import Book
 from zealous.planning.plan import Plan
-from zealous.series.forecast import cost_of, lasts_until, missing_periods, with_releases
+from zealous.series.forecast import cost_of, lasts_until, missing_releases, with_releases
 from zealous.series.series import Series
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _RIGHT, _BOTTOM = 56, 64, 600, 260, 84, 56
@@ -52,10 +52,10 @@ def budget_steps(series: Series, book: Book, plan: Plan) -> list[Step]:
         name = entry.release.removeprefix(f"{series.name} ")
         steps.append(_step(name, replace(book, entries=dict(so_far)), planned=False))
     last = lasts_until(series, book, plan) if book.capped() else None
-    for period in missing_periods(series, book)[:_AHEAD]:
+    for release, period in missing_releases(series, book)[:_AHEAD]:
         if last is None or period.first > last.first:
             break
-        book = with_releases(book, cost_of(plan), [(series.release_id(period), period)])
+        book = with_releases(book, cost_of(plan), [(release, period)])
         steps.append(_step(str(period), book, planned=True))
     return steps
 

@@ -108,10 +108,9 @@ def price(
 
 def lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:
     """The last period up to which each has a release or would be granted one; None for none."""
-    missing = missing_periods(series, book)
-    wanted = [(series.release_id(each), each) for each in missing]
-    granted = _how_many_granted(book, cost_of(plan), wanted)
-    refused = missing[granted] if granted < len(missing) else None
+    missing = missing_releases(series, book)
+    granted = _how_many_granted(book, cost_of(plan), missing)
+    _, refused = missing[granted] if granted < len(missing) else ("", None)
     last = None
     for period in itertools.islice(series.periods(), _FAR):
         if period == refused:
@@ -120,13 +119,14 @@ def lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:
     return last
 
 
-def missing_periods(series: Series, book: Book) -> list[Period]:
-    """The periods, from the first on, that nothing was charged for; not more than `_FAR` ahead."""
+def missing_releases(series: Series, book: Book) -> list[tuple[str, Period]]:
+    """The releases that nothing was charged for, not more than `_FAR` ahead, and their periods."""
     # A charge for a folder of drafts is gone on with.
     kept = [each for each in book.counted_entries() if each.state == "released" or each.drafts]
     done = {each.release for each in kept}
-    every = itertools.islice(series.periods(), _FAR)
-    return [period for period in every if series.release_id(period) not in done]
+    periods = itertools.islice(series.periods(), _FAR)
+    every = ((series.release_id(period), period) for period in periods)
+    return [(release, period) for release, period in every if release not in done]
 
 
 def with_releases(book: Book, charge: Charge, releases: Sequence[tuple[str, Period]]) -> Book:
@@ -167,7 +167,10 @@ def _how_many_granted(book: Book, charge: Charge, wanted: Sequence[tuple[str, Pe
     places = range(len(wanted))
     if book.caps.period:
         return next((each for each in places if is_refused(each)), len(wanted))
-    return bisect.bisect_left(places, True, key=is_refused)
+    near = 16  # what is asked of a ledger with many more releases takes longer
+    while near < len(wanted) and not is_refused(near):
+        near *= 2
+    return bisect.bisect_left(places[: near + 1], True, key=is_refused)
 
 
 def _is_granted(book: Book, charge: Charge, period: Period) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 from zealous.errors import UsageError
 from zealous.privacy.accounting.sparse import (
@@ -162,6 +163,7 @@ def _distance_from_gaussian(scale: Fraction, shifts: int) -> Decimal:
     return found
 
 
+@lru_cache(maxsize=4096)  # a plan, its forecasts and its check ask for the same ones
 def _upper_tail(variance: Fraction, first: int) -> tuple[Decimal, Decimal]:
     """Bounds of P(Z >= first) for a discrete Gaussian, but for rounding."""
     spread = decimal(variance)
