@@ -11,7 +11,7 @@ QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy r
 # Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test soak coverage check site bench clean
+.PHONY: demo quick test tests soak coverage check style types site bench clean
 
 demo: $(VENV)/installed  ## set up, then show on a synthetic log what zealous does
 	@rm -rf demo
@@ -21,7 +21,11 @@ quick: $(VENV)/installed-dev  ## what takes 90 seconds: no Spark, no commands, n
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n $(PROCESSES) --quick $(QUICK)
 
-test: $(VENV)/installed-dev check  ## set up, then run everything that must pass
+# Types are checked beside the tests, which leave a tenth of two cores idle.
+test: $(VENV)/installed-dev style  ## set up, then run everything that must pass
+	@$(MAKE) --no-print-directory -j 2 types tests
+
+tests: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(PROCESSES)
 
 soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PARTS="kills noise"
@@ -30,10 +34,14 @@ soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PART
 coverage: $(VENV)/installed-dev  ## how much of the package the tests run, with a floor
 	$(BIN)/python tests/support/coverage_floor.py
 
-check: $(VENV)/installed-dev
+check: style types
+
+style: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --num-workers 2
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
 
 site: $(VENV)/installed-dev  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -16,6 +16,26 @@ _TOGETHER = {
     "spark": ("test_spark_", "test_executor"),
     "report": ("test_report",),
 }
+# Files whose tests take many seconds each, or wait for other programs: not at the end, when a
+# process that waits leaves a core idle.
+_LONG = (
+    "test_corpus",
+    "test_docs",
+    "test_drafts",
+    "test_killed",
+    "test_later_wishes",
+    "test_ledger_processes",
+    "test_mutations",
+    "test_own",
+    "test_publish_screen",
+    "test_series",
+    "test_serve",
+    "test_soak",
+    "test_spent",
+    "test_strange_files",
+    "test_tail_measures",
+    "test_vanity",
+)
 
 
 class Scheduling(LoadScopeScheduling):
@@ -44,7 +64,9 @@ def _rank(test: str) -> int:
     path = test.partition("::")[0]
     if name := _together(path):
         return list(_TOGETHER).index(name)
-    return len(_TOGETHER) + (not _shares(path))
+    if _shares(path):
+        return len(_TOGETHER)
+    return len(_TOGETHER) + (1 if Path(path).stem in _LONG else 2)
 
 
 def _together(path: str) -> str:
