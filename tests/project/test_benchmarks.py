@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
     "composition.py": (["--users", "60", "--only", "generated"], "12 months of queries"),
     "counts.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "| m of n |"),
+    "documents.py": (["count", "pages", "--pages", "10", "-o", "documents.csv"], "3 documents"),
     "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),
     "itemsets.py": (
         [
@@ -107,6 +108,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("data", "__pycache__"))
     (folder / "study.toml").write_text(STUDY)
     (folder / "given.csv").write_text("user,item\n1,a\n1,b\n2,a\n")
+    for name, text in {"a.txt": "Tea, tea", "b.html": "<b>tea</b>", "c.1": "\\fBcup\\fR"}.items():
+        (folder / "pages").mkdir(exist_ok=True)
+        (folder / "pages" / name).write_text(text)
     miner = folder / "data" / "peers" / "mlxtend" / "bin" / "python"
     miner.parent.mkdir(parents=True)
     miner.write_text(MINER.format(python=sys.executable))

@@ -314,6 +314,10 @@ def test_that_caching_gains_by_privacy_is_told() -> None:
         "; not monotone: as epsilon grows it falls from 0.476 at epsilon = 0.5 to 0.433 at 1"
     )
     assert "200,000" in odd.why
+    assert "was not measured" in odd.why
+    for last, told in ((0.5, "it never falls: 0.4 at"), (0.3, "it falls as well: 0.4 at")):
+        others = over("epsilon", {0.5: 0.4, 10: last}, "hit-probability-by-memory", m=6)
+        assert told in judged(name, points, list(others)).why
     noise = [row("zealous", "keywords", "hit-probability", 0.48, epsilon=1.0, m=6, draw=1)]
     assert "monotone" not in judged(name, points, noise).measured
 

@@ -33,7 +33,7 @@ from zealous.study.grid.result_table import Results
 from zealous.study.grid.run import RESERVED_NAMES, StudyInputs, check_kinds, run_grid
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import check_outside_release, mark_internal, workspace
-from zealous.study.measures.caching import Documents
+from zealous.study.measures.document_frequencies import Documents
 from zealous.study.measures.measure import measured
 from zealous.study.measures.measured import OwnMeasure, name_of
 from zealous.study.releases.given_releases import common_counting_rules, read_releases

@@ -85,12 +85,23 @@ def document_frequencies(keywords: pa.Array) -> Ints:
     >>> document_frequencies(pa.array(["the", "weather", "chuplobenax"])).tolist()
     [23142570, 147639, 1]
     """
+    often = _PAGE_LENGTH * _share(language_ranks(keywords))
+    pages = np.rint(PAGES * often / (1 + often))
+    return np.maximum(1, pages).astype(np.int64)
+
+
+def language_ranks(keywords: pa.Array) -> Floats:
+    """The rank of each keyword in the language, 1 being the most frequent word; not rounded."""
     texts = keywords.to_pylist()
     low, high = _ranges(keywords, texts)
     chance = uniform([zlib.crc32(word.encode()) for word in texts])
-    often = _PAGE_LENGTH * _share(10 ** (low + chance * (high - low)))
-    pages = np.rint(PAGES * often / (1 + often))
-    return np.maximum(1, pages).astype(np.int64)
+    ranks: Floats = 10 ** (low + chance * (high - low))
+    return ranks
+
+
+def invented_vocabulary() -> list[str]:
+    """The words of generated logs whose rank is known, those of the language among them."""
+    return list(_known_words()[0])
 
 
 def _share(rank: Floats) -> Floats:

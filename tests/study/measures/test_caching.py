@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +21,8 @@ from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_users
-from zealous.study.measures.caching import Caching, documents_from
+from zealous.study.measures.caching import Caching
+from zealous.study.measures.document_frequencies import documents_from
 from zealous.study.releases import original_histogram as counted
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import (
@@ -53,12 +55,14 @@ def looked_up(documents: Mapping[str, int]) -> Callable[[pa.Array], Ints]:
 
 
 MOST_HITS = "lists-for-most-hits"
+BY_MEMORY, ANSWERED = "hit-probability-by-memory", "answered-from-memory"
 
 
 def figures(measure: Caching, original: Original, release: Released) -> dict[str, float]:
     found = list(measure(original, release))
     assert all(figure.at is None for figure in found)
-    found = [figure for figure in found if figure.measure != MOST_HITS]
+    others = (MOST_HITS, BY_MEMORY, ANSWERED)
+    found = [figure for figure in found if figure.measure not in others]
     return {figure.measure: figure.value for figure in found}
 
 
@@ -116,6 +120,49 @@ def test_the_score_knows_the_whole_list_and_memory_the_cut_one() -> None:
     assert figures(measure, original, original_as_release(original))["hit-probability"] == 9 / 109
     measure = Caching(documents=looked_up({"long": 1000, "short": 10}), memory=240, longest=20)
     assert figures(measure, original, original_as_release(original))["hit-probability"] == 1
+
+
+def named(measure: Caching, original: Original, name: str) -> float:
+    found = {each.measure: each.value for each in measure(original, original_as_release(original))}
+    return found[name]
+
+
+def test_a_score_by_memory_knows_what_memory_holds_of_a_list() -> None:
+    original = histogram({"long": (100, 100), "short": (9, 9)})
+    documents = looked_up({"long": 1000, "short": 10})
+    measure = Caching(documents=documents, memory=160, longest=20)
+    assert named(measure, original, "hit-probability") == 9 / 109
+    assert named(measure, original, BY_MEMORY) == 100 / 109
+
+
+def test_uncut_lists_have_the_same_score_by_memory() -> None:
+    for memory in (8, 24, 56, 96):
+        measure = Caching(documents=DOCUMENTS, memory=memory, longest=10)
+        hit = named(measure, FOUR, "hit-probability")
+        assert named(measure, FOUR, BY_MEMORY) == hit
+
+
+@pytest.mark.parametrize(
+    ("query", "chance"),
+    [
+        ("the", 1),  # one list has a document, though it was cut
+        ("the the", 1),
+        ("rare word", 1),  # none in common: the whole answer, since neither list was cut
+        ("the of", 1 - math.exp(-(20**2) / 100)),
+        ("the rare", 1 - math.exp(-20 * 5 / 100)),
+        ("the of rare", 1 - math.exp(-20 * 20 * 5 / 100**2)),
+        ("the unknown", 0),
+    ],
+)
+def test_lists_that_were_cut_and_have_nothing_in_common_are_read_on_from_disk(
+    query: str, chance: float
+) -> None:
+    words = histogram({"the": (9, 9), "of": (8, 8), "rare": (2, 2), "word": (1, 1)})
+    documents = looked_up({"the": 100, "of": 50, "rare": 5, "word": 5})
+    queries = histogram({query: (1, 3), "?": (1, 1)}, "queries")
+    measure = Caching(documents=documents, queries=queries, longest=20)
+    assert named(measure, words, ANSWERED) == pytest.approx(0.75 * chance)
+    assert named(measure, words, "whole-queries") == (0.75 if chance else 0)
 
 
 def test_searches_are_counted_not_users_and_the_release_decides() -> None:

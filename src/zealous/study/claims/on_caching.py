@@ -27,10 +27,10 @@ _LEAST_SHARE_OF_PAIRS = 0.5  # of the pairs of epsilon and k
 _LEAST_KEYWORDS = 10  # published: with fewer there is no cache to speak of
 _MOST_FACTOR_OFF_LISTS = 2.0  # times the paper's number of lists
 _CUT_LISTS_REASON = (
-    "It can fall as epsilon grows probably because of the score that ranks the lists: the score "
-    "divides by all documents with a keyword, while a list takes memory for at most 200,000 of "
-    "them. Long lists in frequent use are worth more than their score. A release with few keywords "
-    "has room for them; one with more keywords prefers others."
+    "It can fall as epsilon grows because of the score that ranks the lists: the score divides by "
+    "all documents with a keyword, while a list takes memory for at most 200,000 of them. Long "
+    "lists in frequent use are worth more than their score. A release with few keywords has room "
+    "for them; one with more keywords prefers others."
 )
 _ON_EPSILON = f"epsilon = {values_text(JUDGED_EPSILONS)}"
 
@@ -67,7 +67,20 @@ def caching_suffers_little(curves: StudyCurves) -> Finding:
         judged_on="epsilon = 1 and 10" + ("" if m is None else f", m = {m:g}"),
         printed="only marginally (about a figure, without numbers)",
     )
-    return found.with_reason(_CUT_LISTS_REASON) if case and steps else found
+    if not (case and steps):
+        return found
+    return found.with_reason(f"{_CUT_LISTS_REASON} {_by_memory_text(curves, m)}")
+
+
+def _by_memory_text(curves: StudyCurves, m: float | None) -> str:
+    """Whether that is the reason: what scores by the postings in memory give."""
+    points = curves.over_epsilon("hit-probability-by-memory", "keywords", m)
+    if not points:
+        return "Whether it is the only reason was not measured."
+    also = "falls as well" if falls(points) else "never falls"
+    return (
+        f"With scores by the postings that memory holds it {also}: {ends_text(points, 'epsilon')}."
+    )
 
 
 def _change_text(drop: float) -> str:

@@ -39,7 +39,8 @@ from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.accuracy import counted_mistakes as mistakes
 from zealous.study.measures.accuracy import expected_inaccuracy
-from zealous.study.measures.caching import Caching, Documents, documents_from
+from zealous.study.measures.caching import Caching
+from zealous.study.measures.document_frequencies import Documents, documents_from
 from zealous.study.measures.measured import Measured, OwnMeasure
 from zealous.study.measures.statistics import Statistics
 from zealous.study.releases import original_histogram as counting

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import UsageError, reason
+from zealous.errors import UsageError
 from zealous.items import words
 from zealous.privacy.guarantee import positive_integer
+from zealous.study.measures.document_frequencies import Documents
 from zealous.study.measures.measured import Measured
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import Released
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
-Documents = Callable[[pa.Array], Ints]
-"""From keywords to the number of documents that contain each; at least 1."""
-
-_COLUMNS = ("keyword", "documents")
 _SPLITTING = "2GB"  # the memory of the engine, through which the queries only pass
 
 
@@ -40,6 +35,17 @@ class Caching:
     from the highest score on until the next does not fit; of equal scores the shorter list comes
     first, then the first in the alphabet, so that the truth has no say in it. Other kinds than
     keywords have no posting lists, and no figures.
+
+    That is the paper's score. It divides by all documents, while memory holds the best of a long
+    list only, so that a long list in frequent use is worth more than its score. With
+    `hit-probability-by-memory` the score divides by the postings that memory holds.
+
+    A query whose lists are all in memory is answered from there, unless the lists have no document
+    in common and one of them was cut: then the rest of it is read from disk. Which documents they
+    have in common is not known. They are taken to be independent, among as many documents as the
+    most frequent keyword of the log has: n lists of l1, l2, ... postings then have
+    l1 l2 .../pages^(n - 1) in common on average, and none with the probability that a Poisson
+    variable is 0. Words that are asked together are found together more often than that.
 
     Attributes:
         documents: From keywords to document frequencies.
@@ -67,27 +73,34 @@ class Caching:
         if original.items.column_names != ["keyword"]:
             return
         workload = self._workload(original)
-        lists = self.lists(workload.documents, released)
-        cached = np.zeros(len(original) + 1, bool)  # the last stands for all unknown words
-        cached[released.index[lists[lists < len(released.index)]]] = True
+        beyond = self._documents(_keywords(released.beyond))
+        documents = np.concatenate([workload.documents[released.index], beyond])
+        lists = self.lists(documents, released)
+        cached = _cached(released, lists)
+        others = _cached(released, self.lists(documents, released, by_memory=True))
         yield Measured("hit-probability", _share(original.times, cached[:-1]))
+        yield Measured("hit-probability-by-memory", _share(original.times, others[:-1]))
         if self.queries is not None and workload.queries is not None:
-            yield Measured("whole-queries", _share(self.queries.times, workload.queries(cached)))
+            whole = workload.queries(cached)
+            yield Measured("whole-queries", _share(self.queries.times, whole))
+            answered = whole * workload.queries.from_memory
+            yield Measured("answered-from-memory", _share(self.queries.times, answered))
         yield Measured("lists", len(lists))
         yield Measured("lists-for-most-hits", _fewest_for(original.times[cached[:-1]]))
 
-    def lists(self, documents: Ints, released: Released) -> Ints:
+    def lists(self, documents: Ints, released: Released, *, by_memory: bool = False) -> Ints:
         """Which rows of the release are kept in memory: those of the original, then those beyond.
 
         Args:
-            documents: Of each keyword of the original.
+            documents: Of each row of the release.
             released: What decides.
+            by_memory: Whether the score divides by the postings in memory, not by all documents.
         """
-        beyond = self._documents(_keywords(released.beyond))
-        documents = np.concatenate([documents[released.index], beyond])
         counts = np.concatenate([released.counts, released.beyond["count"].to_numpy()])
-        size = np.minimum(documents, self.longest) * self.posting
-        score = np.where(counts > 0, counts / documents, 0)  # nobody asks for it: never kept
+        postings = np.minimum(documents, self.longest)
+        size = postings * self.posting
+        # What nobody asks for is never kept.
+        score = np.where(counts > 0, counts / (postings if by_memory else documents), 0)
         order = np.argsort(-score)[: int((score > 0).sum())]
         fits = int(np.searchsorted(np.cumsum(size[order]), self.memory, side="right"))
         if fits == len(order):
@@ -103,9 +116,10 @@ class Caching:
         """What is the same for all releases of an original, which come one after the other."""
         if not self._last or self._last[0].original is not original:
             keywords = _keywords(original.items)
-            queries = None if self.queries is None else _split_queries(self.queries, keywords)
-            found = _Workload(original, self._documents(keywords), queries)
-            self._last[:] = [found]
+            documents, queries = self._documents(keywords), None
+            if self.queries is not None:
+                queries = _split_queries(self.queries, keywords, documents, self.longest)
+            self._last[:] = [_Workload(original, documents, queries)]
         return self._last[0]
 
     def _documents(self, keywords: pa.Array) -> Ints:
@@ -132,44 +146,66 @@ class _Queries(NamedTuple):
         words: As rows of the original's keywords; -1 where it lacks the word.
         starts: Where the words of each query that has any begin.
         rows: Which query that is.
-        size: How many queries there are.
+        from_memory: For each query the probability that its lists need not be read on from disk,
+            where all of them are in memory.
     """
 
     words: npt.NDArray[np.int32]
     starts: Ints
     rows: Ints
-    size: int
+    from_memory: Floats
 
     def __call__(self, cached: Bools) -> Bools:
         """Which queries have all of their words in memory; `cached` ends with False."""
-        found = np.zeros(self.size, bool)
+        found = np.zeros(len(self.from_memory), bool)
         if self.rows.size:
             found[self.rows] = np.logical_and.reduceat(cached[self.words], self.starts)
         return found
 
 
-def _split_queries(queries: Original, keywords: pa.Array) -> _Queries:
-    """The words of the queries, cut as keywords are."""
+def _split_queries(
+    queries: Original, keywords: pa.Array, documents: Ints, longest: int
+) -> _Queries:
+    """The words of the queries, cut as keywords are, each once."""
     numbered = queries.items.select(["query"]).append_column(
         "row", pa.array(np.arange(len(queries)))
     )
     with DuckDB(memory=_SPLITTING) as engine:
         engine.add_table("queries", numbered)
-        step = Step("split", f"select row, {words('query')} as words from queries")
+        each = f"list_distinct({words('query')})"
+        step = Step("split", f"select row, {each} as words from queries")
         table = pa.Table.from_batches(
             engine.batches([step]),
             pa.schema([("row", pa.int64()), ("words", pa.list_(pa.string()))]),
         )
     lengths = pc.list_value_length(table["words"]).to_numpy()
     found = pc.index_in(pc.list_flatten(table["words"]), value_set=keywords).fill_null(-1)
-    some = lengths > 0
-    starts = np.cumsum(lengths, dtype=np.int64) - lengths
-    return _Queries(
-        words=found.to_numpy(),
-        starts=starts[some],
-        rows=table["row"].to_numpy()[some],
-        size=len(queries),
-    )
+    numbers, some = found.to_numpy(), lengths > 0
+    starts = (np.cumsum(lengths, dtype=np.int64) - lengths)[some]
+    rows = table["row"].to_numpy()[some]
+    from_memory = np.zeros(len(queries))
+    if len(rows):
+        from_memory[rows] = _answered(numbers, starts, lengths[some], documents, longest)
+    return _Queries(words=numbers, starts=starts, rows=rows, from_memory=from_memory)
+
+
+def _answered(
+    numbers: npt.NDArray[np.int32], starts: Ints, lengths: Ints, documents: Ints, longest: int
+) -> Floats:
+    """The probability that lists in memory have a document in common, or that none was cut."""
+    known = np.append(documents, 1)  # the last for unknown words, whose list is never in memory
+    pages = np.log(known.max())
+    postings = np.log(np.minimum(known, longest))[numbers]
+    common = np.add.reduceat(postings, starts) - (lengths - 1) * pages
+    cut = np.logical_or.reduceat((known > longest)[numbers], starts)
+    return np.where(cut & (lengths > 1), -np.expm1(-np.exp(common)), 1.0)
+
+
+def _cached(released: Released, lists: Ints) -> Bools:
+    """For each keyword of the original whether its list is among these; False at last."""
+    cached = np.zeros(len(released.original) + 1, bool)  # the last stands for all unknown words
+    cached[released.index[lists[lists < len(released.index)]]] = True
+    return cached
 
 
 def _keywords(table: pa.Table) -> pa.Array:
@@ -184,88 +220,13 @@ def _shorter_first(documents: Ints, released: Released, rows: Ints) -> Ints:
     return found
 
 
-def _share(times: Ints, of: Bools) -> float:
+def _share(times: Ints, of: Bools | Floats) -> float:
+    """The share of all times that these have, each wholly, not at all, or in part."""
     total = int(times.sum())
-    return int(times[of].sum()) / total if total else 0.0
+    return float(times @ of) / total if total else 0.0
 
 
 def _fewest_for(hits: Ints, share: float = 0.9) -> int:
     """How many lists, the most used first, have this share of the hits."""
     added = np.cumsum(np.sort(hits)[::-1])
     return int(np.searchsorted(added, share * added[-1])) + 1 if added.size and added[-1] else 0
-
-
-def documents_from(path: Path) -> Documents:
-    """Document frequencies from a file: CSV, TSV or Parquet with columns keyword and documents.
-
-    Keywords are lower-cased, as those of a log are. What stands there more than once, be it in
-    capitals, is added up. A keyword that is missing has 1 document.
-
-    Raises:
-        UsageError: The file cannot be read so.
-    """
-    table = _table(path)
-    if any(table.column_names.count(name) != 1 for name in _COLUMNS):
-        raise UsageError(f"{path} must have the columns keyword and documents, each once")
-    try:
-        keyword = pc.utf8_lower(_trimmed(table["keyword"]))
-        counts = _whole_numbers(table["documents"])
-    except pa.ArrowException:
-        raise _not_whole(path) from None
-    if keyword.null_count or counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
-        raise _not_whole(path)
-    added = pa.table({"keyword": keyword, "documents": counts}).group_by("keyword")
-    added = added.aggregate([("documents", "sum")])
-    known = _keywords(added)
-    padded = np.append(added["documents_sum"].to_numpy(), 1)  # the last for what is missing
-
-    def frequencies(keywords: pa.Array) -> Ints:
-        place = pc.index_in(keywords.cast(pa.string()), value_set=known).fill_null(len(known))
-        found: Ints = padded[place.to_numpy(zero_copy_only=False)]
-        return found
-
-    return frequencies
-
-
-def _trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.utf8_trim_whitespace(column.cast(pa.string()))
-
-
-def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The numbers; Arrow itself would take dates, truths and hexadecimal text as well."""
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return column.cast(pa.int64())
-    text = _trimmed(column)
-    written = pc.match_substring_regex(text, "^[0-9]+$")
-    return pc.if_else(written, text, None).cast(pa.int64())
-
-
-def _not_whole(path: Path) -> UsageError:
-    return UsageError(
-        f"{path} must have a keyword and a number of documents in each row: a whole number of at "
-        "least 1"
-    )
-
-
-def _table(path: Path) -> pa.Table:
-    ending = path.suffix.lower()
-    if ending not in (".csv", ".tsv", ".parquet"):
-        raise UsageError(f"{path} must be a .csv, .tsv or .parquet file of document frequencies")
-    try:
-        with path.open("rb") as file:
-            if ending == ".parquet":
-                return pq.read_table(file)
-            tabs = ending == ".tsv"
-            text = dict.fromkeys(_COLUMNS, pa.string())  # otherwise a column's type is guessed
-            return pacsv.read_csv(
-                file,
-                parse_options=pacsv.ParseOptions(
-                    delimiter="\t" if tabs else ",", quote_char=False if tabs else '"'
-                ),
-                convert_options=pacsv.ConvertOptions(column_types=text),
-            )
-    except pa.ArrowException:
-        # from None: Arrow quotes the line that it cannot read
-        raise UsageError(f"{path} cannot be read as {ending[1:]}: is it damaged?") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {reason(error)}") from None

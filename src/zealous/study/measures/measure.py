@@ -16,7 +16,7 @@ from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.run import StudyInputs, choose_documents, count_histograms, row, truth_of
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
-from zealous.study.measures.caching import Documents
+from zealous.study.measures.document_frequencies import Documents
 from zealous.study.measures.measured import Measured, OwnMeasure
 from zealous.study.releases.given_releases import CountingRules, GivenRelease
 from zealous.study.releases.released import original_as_release, released_by_text

@@ -16,7 +16,8 @@ BUILT_IN = (
     *("average-items", "average-distinct-items", "people"),
     *("inaccuracy-retain", "inaccuracy-filter"),
     *("inaccuracy-retain-exact", "inaccuracy-filter-exact"),
-    *("hit-probability", "whole-queries", "lists", "lists-for-most-hits"),
+    *("hit-probability", "hit-probability-by-memory", "whole-queries", "answered-from-memory"),
+    *("lists", "lists-for-most-hits"),
     *("precision", "recall", "map-printed", "average-precision", "ndcg", "coverage"),
 )
 """The names of all measures of the program; nobody's own may be called so."""

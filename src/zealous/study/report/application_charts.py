@@ -28,7 +28,9 @@ QUALITY_LABELS = {
 }
 CACHING_LABELS = {
     "hit-probability": "hit probability",
-    "whole-queries": "share of whole queries",
+    "hit-probability-by-memory": "hits, score by memory",
+    "whole-queries": "whole queries in memory",
+    "answered-from-memory": "answered from memory",
     "lists": "lists in memory",
 }
 _TOPS = (2, 5)
@@ -78,7 +80,7 @@ def caching(view: ResultsView) -> Chart:
         title="Index caching over epsilon, k and m",
         rows=rows,
         share="row",
-        y=("linear", "linear", "auto"),
+        y=("linear", "linear", "linear", "linear", "auto"),
     )
 
 

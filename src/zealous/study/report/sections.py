@@ -281,6 +281,13 @@ def _caching_section(data: ReportData) -> Section:
             "The "
             "hit probability is the share of the original's keyword occurrences whose posting list "
             "is in memory; for whole queries, the lists of all keywords of the query must be.",
+            "Lists are chosen by the paper's score: frequency by number of documents. It can "
+            "choose worse lists from a release that has more of them, since it charges a long list "
+            "for all of its documents, of which memory holds 200,000. Scores by memory charge for "
+            "those that memory holds.",
+            "Answered from memory: whole queries, without those whose lists have no document in "
+            "common while one of them was cut. What lists have in common is estimated as if words "
+            "stood on pages independently of each other.",
             *([data.documents] if data.documents and data.documents_fit else []),
         ],
         warnings=[]
