@@ -317,6 +317,24 @@ MUTATIONS = [
         ),
     ),
     Mutation(
+        "verify: a statement that says something else is of another build",
+        TESTS,
+        "test_verify_claims.py::test_a_paper_that_says_something_else",
+        (
+            Change(
+                "verification/verify.py",
+                "        if build in (None, build_hash()):\n            raise\n",
+                "",
+            ),
+        ),
+    ),
+    Mutation(
+        "verify: what another build states is not compared with its numbers",
+        TESTS,
+        "test_verify_claims.py::test_another_build_of_this_version_may_use_other_words",
+        (Change("verification/verify.py", "    check_stated(record)\n", ""),),
+    ),
+    Mutation(
         "a review that took rows out keeps the whole promise",
         TESTS,
         "test_review.py::test_a_child_leads_with_what_its_parameters_give",

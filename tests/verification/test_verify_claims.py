@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from bundles import made
-from forging import forge
+from forging import forge, rehash
 from verified import About, failed, retable, with_count
 
 from zealous.items import queries
@@ -21,6 +21,7 @@ from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.release.assumptions import OTHERS, SESSIONS_CUT, SESSIONS_OF_COLUMN, UNTIMED
 from zealous.release.bundle import _write_csv
 from zealous.release.table import INTERVAL
+from zealous.verification.verify import verify
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +222,25 @@ def test_a_release_of_today_tells_its_limits(copy: Path) -> None:
     """Those of 0.1.0 have neither limits nor the number of a planner."""
     forge(copy, lambda about: about["cleaning"].pop("limits"))
     assert "cleaning.limits is missing" in failed(copy).values()
+
+
+def test_another_build_of_this_version_may_use_other_words(copy: Path) -> None:
+    """Its texts are its own; what release.json states must still follow from its numbers."""
+
+    def of_another_build(about: About) -> None:
+        about["software"]["build"] = "0" * 64
+
+    forge(copy, of_another_build)
+    assert failed(copy) == {}
+    (copy / "README.md").write_text("# The same in other words\n")
+    about = json.loads((copy / "release.json").read_text())
+    rehash(copy, about)
+    (copy / "release.json").write_text(json.dumps(about))
+    (words,) = (check for check in verify(copy) if check.name == "words")
+    assert failed(copy) == {}
+    assert (words.ok, words.detail.startswith("README.md does not say")) == (None, True)
+    forge(copy, lambda about: about["assumptions"].pop())
+    assert "words" in failed(copy)
 
 
 def test_a_paper_that_says_something_else(copy: Path) -> None:

@@ -161,8 +161,8 @@ def _protect_same_people(one: Claim | PartRecord, other: Claim) -> bool:
 # Words, and figures that are computed for people to read
 
 
-def check_texts(path: Path, record: Record) -> str:
-    """What people read is what the numbers say; for a release that this version wrote."""
+def check_stated(record: Record) -> None:
+    """What release.json says in words is what its numbers say, if this version wrote it."""
     claim = record.guarantee
     goal = guarantee_from_record(claim, claim.definition)
     planned = Plan.from_record(record)
@@ -173,6 +173,10 @@ def check_texts(path: Path, record: Record) -> str:
     if record.also_guaranteed != stated_other_guarantee(record, planned):
         raise Failed("what is also guaranteed is not said as it follows from the parameters")
     _check_figures(planned, record)
+
+
+def check_texts(path: Path, record: Record) -> str:
+    """What people read is what release.json says, if this build of the program wrote it."""
     for name, text in text_files(record).items():
         if (path / name).read_bytes() != text.encode():
             raise Failed(f"{name} does not say what release.json says")

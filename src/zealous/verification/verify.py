@@ -27,6 +27,7 @@ from zealous.privacy.guarantee import positive_integer
 from zealous.privacy.period import Period
 from zealous.record.record import LedgerStamp, Record
 from zealous.release.assumptions import OTHERS
+from zealous.release.build import build_hash
 from zealous.release.bundle import (
     FIRST_TEXTS,
     TEXTS,
@@ -51,6 +52,7 @@ from zealous.verification.claimed_guarantee import (
     Unchecked,
     check_guarantee,
     check_plan,
+    check_stated,
     check_texts,
 )
 from zealous.verification.errata import ERRATA, errata
@@ -326,8 +328,9 @@ def _check_files(path: Path, record: Record) -> str:
 
 
 def _texts(record: Record) -> set[str]:
-    """The texts that a release has; another version's may lack those that came later."""
-    if record.software.version == VERSION:
+    """The texts that a release has; another build's may lack those that came later."""
+    software = record.software
+    if software.version == VERSION and software.build in (None, build_hash()):
         return set(TEXTS)
     return set(FIRST_TEXTS) | (set(TEXTS) & record.sha256.keys())
 
@@ -335,7 +338,17 @@ def _texts(record: Record) -> set[str]:
 def _check_texts_of_this_version(path: Path, record: Record) -> str:
     if record.software.version != VERSION:
         raise Unchecked("written by another version; the SHA-256 of each text was checked")
-    return check_texts(path, record)
+    check_stated(record)
+    try:
+        return check_texts(path, record)
+    except Failed as why:
+        build = record.software.build
+        if build in (None, build_hash()):
+            raise
+        raise Unchecked(
+            f"{why} as this build of zealous {VERSION} would say it; another build wrote it, or so "
+            f"it says ({build[:12]}): compare with that one. The SHA-256 of each text was checked"
+        ) from None
 
 
 def _check_review(path: Path, record: Record, parent: Path | None) -> str:
