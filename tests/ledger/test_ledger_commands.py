@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import chdir
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from conftest import Run
 from ledgers import capped, charge, publish
 
+from zealous.cli.ledger.verify import verify as verify_command
 from zealous.errors import LedgerError, Refused
 from zealous.ledger import (
     FILE_NAME,
@@ -88,6 +91,18 @@ def test_init_show_void_report_verify(run: Run, tmp_path: Path) -> None:
     assert bad.code == 1
     assert "2 wrong" in bad.stdout
     assert run("ledger", "verify", "logs", "march").code == 2
+
+
+def test_the_ledger_of_this_folder_is_verified_where_none_is_named(tmp_path: Path) -> None:
+    with chdir(tmp_path):
+        Ledger.open(tmp_path / FILE_NAME, create=True)
+        for name in ("march", "april"):
+            Path(name).mkdir()
+            Path(name, "release.json").write_text("{}")
+        runner = CliRunner()
+        assert "hold together" in runner.invoke(verify_command, []).output
+        found = runner.invoke(verify_command, ["--releases", "march", "april"])
+    assert "2 wrong" in found.output  # neither of them is taken for a place of ledgers
 
 
 def test_caps_are_changed_on_record(run: Run, tmp_path: Path) -> None:

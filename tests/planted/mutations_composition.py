@@ -155,6 +155,18 @@ MUTATIONS = [
         ),
     ),
     Mutation(
+        "composition: a rule from outside proves a delta below 0",
+        TESTS,
+        "test_composition.py::test_a_rule_of_another_package_proves_no_delta_below_0_and_no_float",
+        (
+            Change(
+                "privacy/composition/rules.py",
+                "if not isinstance(found, Rational) or found < 0:",
+                "if not isinstance(found, Rational):",
+            ),
+        ),
+    ),
+    Mutation(
         "composition: a cap that was lowered after releases lowers its promise",
         TESTS,
         "test_promises.py::test_a_lowered_cap_lowers_no_promise",

@@ -335,6 +335,22 @@ MUTATIONS = [
         (Change("verification/verify.py", "    check_stated(record)\n", ""),),
     ),
     Mutation(
+        "an attended run pays for the same once more without a question",
+        TESTS,
+        "test_doubts.py::test_an_attended_run_asks_before_it_pays_for_the_same_once_more",
+        (
+            Change(
+                "release/publish.py", "    check_repetition(request, record, payment, say)\n", ""
+            ),
+        ),
+    ),
+    Mutation(
+        "an unattended run stops for a release that is there",
+        TESTS,
+        "test_doubts.py::test_an_attended_run_asks_before_it_pays_for_the_same_once_more",
+        (Change("release/doubts.py", 'if request.attendance == "unattended":', "if False:"),),
+    ),
+    Mutation(
         "a review that took rows out keeps the whole promise",
         TESTS,
         "test_review.py::test_a_child_leads_with_what_its_parameters_give",

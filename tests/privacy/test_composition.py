@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 from types import ModuleType
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -21,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from zealous.errors import UsageError
+from zealous.errors import Refused, UsageError
 from zealous.mechanisms.protocol import MECHANISMS
 from zealous.privacy.accounting.gaussian import tail
 from zealous.privacy.composition import (
@@ -34,9 +35,11 @@ from zealous.privacy.composition import (
     distributions,
     epsilon_at,
     normal,
+    rules,
 )
 from zealous.privacy.composition import loss as loss_module
 from zealous.privacy.composition.normal import gaussian_square, hockey_stick, response_square
+from zealous.privacy.composition.rules import Rule
 from zealous.privacy.guarantee import Indistinguishability, Neighbors
 
 Law = npt.NDArray[np.float64]
@@ -421,6 +424,16 @@ def test_every_mechanism_tells_no_less_than_its_own_delta(name: str, neighbors: 
 def test_what_is_no_loss_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(UsageError):
         make()
+
+
+@pytest.mark.parametrize("delta", [Fraction(-1, 10**9), -1, 0.5, math.nan])
+def test_a_rule_of_another_package_proves_no_delta_below_0_and_no_float(
+    delta: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Rule("another", lambda losses, epsilon: delta, "docs")
+    monkeypatch.setattr(rules, "RULES", {**rules.RULES, other.name: other})
+    with pytest.raises(Refused, match="the rule of composition another"):
+        delta_at([Loss.stated(epsilon=Fraction(1), delta=Fraction(1, 2))], Fraction(1))
 
 
 @pytest.mark.parametrize("module", [caps, compose, distributions, loss_module, normal])

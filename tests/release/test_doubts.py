@@ -67,6 +67,29 @@ def test_an_attended_run_stops_before_it_costs(name: str, tmp_path: Path) -> Non
         (tmp_path / FILE_NAME).unlink()
 
 
+def test_an_attended_run_asks_before_it_pays_for_the_same_once_more(tmp_path: Path) -> None:
+    log = written(tmp_path, HEAD + TEA)
+    first = published(log, output=tmp_path / "first")
+    assert first.record.ledger is not None
+    with pytest.raises(Refused, match="by the same plan before") as stopped:
+        published(log, output=tmp_path / "second")
+    assert 'attendance="proceed"' in str(stopped.value)
+    assert len([*Ledger.open(tmp_path / FILE_NAME)]) == 1
+    # What is not the same is not asked about: other items at the same cost, or said to be meant.
+    z.publish(log, GOAL, [z.keywords(1)], output=tmp_path / "keywords")
+    z.publish(log, GOAL, [z.queries(1)], account=Account(again=True), output=tmp_path / "again")
+    for attendance in ("proceed", "unattended"):
+        published(log, attendance, output=tmp_path / attendance)
+
+
+def test_what_was_charged_and_never_written_is_run_again_without_a_question(tmp_path: Path) -> None:
+    log = written(tmp_path, HEAD + TEA)
+    published(log)  # and lost
+    published(log, output=tmp_path / "first")
+    (tmp_path / "first/release.json").write_text("damaged")
+    published(log, output=tmp_path / "second")
+
+
 def test_an_unattended_run_does_not_look(tmp_path: Path) -> None:
     log = written(tmp_path, HEAD + TEA)
     with mock.patch.object(doubts, "id_doubts", return_value=[]) as looked:

@@ -18,6 +18,7 @@ from zealous.files.places import Place, place_of
 from zealous.ledger import Cap, Caps, Entry, Ledger, ledger_path
 from zealous.ledger.book import Book
 from zealous.ledger.budgets import Budget, check_label, periods_overlap
+from zealous.ledger.entries import charge_as_json
 from zealous.ledger.location import check_local, ensure_folder, find_ledger
 from zealous.ledger.refusals import others_option
 from zealous.ledger.reservation import preview_entry
@@ -182,6 +183,17 @@ class LedgerPayment:
             "is counted as of the same people. If its people are "
             f"others, {others_option(book, others)}. If they are the same, name them once: "
             f"`zealous ledger init {shlex.quote(str(self._path))} --dataset NAME`."
+        ]
+
+    def like_releases(self) -> list[Entry]:
+        """What was released of the same log at the same cost; the newest first."""
+        if self._account.again or not self._path.exists():
+            return []
+        charged = charge_as_json(self._charge)
+        return [
+            entry
+            for entry in reversed(Ledger.open(self._path).book().counted_entries())
+            if entry.state == "released" and charge_as_json(entry.charge) == charged
         ]
 
     def reserve(self, say: Callable[[str], None]) -> LedgerStamp:

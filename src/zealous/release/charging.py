@@ -18,7 +18,7 @@ from typing import Protocol
 
 from zealous.errors import Refused
 from zealous.files.places import Place
-from zealous.ledger import Charge, Ledger, ledgers_above
+from zealous.ledger import Charge, Entry, Ledger, ledgers_above
 from zealous.ledger.copies import goes_on_in
 from zealous.ledger.location import log_name
 from zealous.ledger.losses import Losses
@@ -39,6 +39,10 @@ class Payment(Protocol):
 
     def doubts(self) -> list[str]:
         """What is probably a mistake about who pays."""
+
+    def like_releases(self) -> list[Entry]:
+        """What was released of the same log at the same cost, unless that is to be done again."""
+        ...
 
     def preview(self) -> LedgerStamp | None:
         """What release.json would say of it if the ledger were new; None if it costs nothing."""

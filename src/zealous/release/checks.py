@@ -56,17 +56,22 @@ def check_request(request: Request, *, internal: bool) -> None:
 
 def check_same_release(made: Release, record: Record, planned: Plan) -> Release:
     """A release of the same id must be what is asked for now, whoever planned and drew it."""
-    found = {kind: table.arrow for kind, table in made.tables.items()}
-    try:
-        asked = replace(record, plan=plan_record(planned.with_inputs(found)))
-    except LookupError:  # it has other kinds
-        asked = record
-    if any(getattr(made.record, name) != getattr(asked, name) for name in ASKED):
+    if not is_same_request(made, record, planned):
         raise Refused(
             "the release of this id was made before, and with other parameters: give this one an "
             "id of its own"
         )
     return made
+
+
+def is_same_request(made: Release, record: Record, planned: Plan) -> bool:
+    """Whether a release is what is asked for now."""
+    found = {kind: table.arrow for kind, table in made.tables.items()}
+    try:
+        asked = replace(record, plan=plan_record(planned.with_inputs(found)))
+    except LookupError:  # it has other kinds
+        return False
+    return all(getattr(made.record, name) == getattr(asked, name) for name in ASKED)
 
 
 def rehearse_writing(request: Request, record: Record, ledger: LedgerStamp | None) -> None:

@@ -9,17 +9,23 @@ to answer: in an unattended series a missing release would tell what the log hol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from zealous.engines.sql import Step
-from zealous.errors import Refused
-from zealous.files.places import Place
+from zealous.errors import Refused, ZealousError
+from zealous.files.places import Place, place_of
+from zealous.ledger import Entry
 from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log, inside_release
 from zealous.logs.source import Source, has_users, known_entries
 from zealous.planning.part import forecast
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import is_unnamed
+from zealous.record.record import Record
+from zealous.release.bundle import read_release
+from zealous.release.charging import Payment
+from zealous.release.checks import is_same_request
 from zealous.release.progress import Say
 from zealous.release.recognition import Recognition
 from zealous.release.request import Request
@@ -60,6 +66,37 @@ def check_data_doubts(request: Request, source: Source, recognition: Recognition
     if request.attendance != "unattended":
         _check_contents(request, source, say)
     warn(recognition.doubts(source), say)
+
+
+def check_repetition(request: Request, record: Record, payment: Payment, say: Say) -> None:
+    """Stop an attended run that would pay once more for a release that is there.
+
+    Files of an unattended one may have other rows under the same name each time.
+
+    Raises:
+        Refused: It would, and nobody said to go on.
+    """
+    if request.attendance == "unattended":
+        return
+    for entry in payment.like_releases():
+        if _holds_request(entry, record, request.plan):
+            text = (
+                f"This log was published by the same plan before, in {entry.directory} (entry "
+                f"{entry.number} of the ledger): once more it draws other noise, and costs as much "
+                "again."
+            )
+            _stop_or_tell([text], request.attendance == "proceed", say)
+            return
+
+
+def _holds_request(entry: Entry, record: Record, planned: Plan) -> bool:
+    """Whether what an entry paid for is what is asked for now, as far as it can be seen."""
+    place = None if entry.directory is None else place_of(entry.directory).local()
+    if place is None or not place.exists():
+        return False
+    with suppress(ZealousError):
+        return is_same_request(read_release(place), record, planned)
+    return False
 
 
 def _check_contents(request: Request, source: Source, say: Say) -> None:

@@ -32,7 +32,7 @@ from zealous.release.checks import (
     rehearse_counting,
     rehearse_writing,
 )
-from zealous.release.doubts import check_doubts, warn
+from zealous.release.doubts import check_doubts, check_repetition, warn
 from zealous.release.drawing import draw
 from zealous.release.opening import open_source
 from zealous.release.progress import Say, never_raising, reporting_spent_budget
@@ -117,6 +117,7 @@ def publish(
     payment = paying.prepare(request)
     recognition = recognise(paying, request, say)
     check_doubts(request, recognition.ledger_doubts(), say)
+    check_repetition(request, record, payment, say)
     warn(payment.doubts(), say)
     rehearse_writing(request, record, payment.preview())
     public = public_tables(planned, log.columns.assigned(), say)

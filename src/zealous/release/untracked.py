@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from zealous.files.places import Place
-from zealous.ledger import Charge
+from zealous.ledger import Charge, Entry
 from zealous.release.charging import Bypass, charge_of
 from zealous.release.request import Request
 
@@ -69,6 +69,10 @@ class UntrackedPayment:
 
     def doubts(self) -> list[str]:
         """No ledger, no doubt about it."""
+        return []
+
+    def like_releases(self) -> list[Entry]:
+        """Without a ledger none is known."""
         return []
 
     def preview(self) -> None:

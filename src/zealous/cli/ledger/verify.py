@@ -9,14 +9,15 @@ import click
 from zealous.cli import show as say
 from zealous.cli.balance import changed_promise
 from zealous.cli.help import JSON
-from zealous.cli.ledger.place import PLACE_ARGUMENT
+from zealous.cli.ledger.place import PLACE_OR_HERE
 from zealous.cli.option_values import PLACE, path_option
 from zealous.errors import UsageError
-from zealous.files.places import Place
+from zealous.files.places import Place, place_of
 from zealous.ledger import Ledger
 from zealous.ledger import verify as verify_ledger
 from zealous.ledger.copies import describe_copy
 from zealous.ledger.location import find_ledger
+from zealous.ledger.stated import RELEASE
 
 _HELP = """Check that nothing in a ledger was changed, removed or made up.
 
@@ -32,7 +33,7 @@ Example:
 
 
 @click.command(help=_HELP)
-@PLACE_ARGUMENT
+@PLACE_OR_HERE
 @click.option(
     "--releases",
     multiple=True,
@@ -59,6 +60,8 @@ def verify(
     """Check that nothing in a ledger was changed, removed or made up."""
     if more and not releases:
         raise UsageError("verify takes one PLACE; releases come after --releases")
+    if releases and (where / RELEASE).is_file():  # one of several after --releases
+        where, more = place_of("."), (where, *more)
     path = find_ledger(where)
     problems = verify_ledger(path, [*releases, *more])
     if not problems:

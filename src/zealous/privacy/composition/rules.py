@@ -12,8 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from numbers import Rational
 from typing import NamedTuple, TypeAlias
 
+from zealous.errors import Refused
 from zealous.privacy.composition.loss import Loss
 from zealous.registry import Registry
 
@@ -72,8 +74,19 @@ def proof_at(losses: Iterable[Loss], epsilon: Fraction) -> str:
 
 def _strongest(losses: tuple[Loss, ...], epsilon: Fraction) -> tuple[Fraction, Rule]:
     """The least delta, and the first rule that proves it."""
-    found = [(rule.delta(losses, epsilon), rule) for rule in RULES.values()]
+    found = [(_delta_by(rule, losses, epsilon), rule) for rule in RULES.values()]
     return min(found, key=lambda each: each[0])
+
+
+def _delta_by(rule: Rule, losses: tuple[Loss, ...], epsilon: Fraction) -> Fraction:
+    """What a rule proves; refused where that can be no delta, since the least of all is taken."""
+    found = rule.delta(losses, epsilon)
+    if not isinstance(found, Rational) or found < 0:
+        raise Refused(
+            f"the rule of composition {rule.name} gives a delta that is no exact number of at "
+            "least 0: no promise can rest on it. Uninstall its package, or mend it"
+        )
+    return Fraction(found)
 
 
 def epsilon_at(losses: Iterable[Loss], delta: Fraction) -> Fraction | None:
