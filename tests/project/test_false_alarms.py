@@ -95,7 +95,7 @@ def test_a_run_of_all_tests_fails_a_sound_program_less_than_once_in_a_million(
     assert sum(chance for _, chance, _ in stated) < MOST
 
 
-DRAWS = re.compile(r"\bpublish(ed)?\(|\.store\(|map_batches\(|\.release\(|\"publish\"|publish=")
+DRAWS = re.compile(r"\bpublish(ed|ing)?\(|\.store\(|map_batches\(|\.release\(|\"publish\"|publish=")
 
 
 def draw_on_executors(path: Path) -> Iterator[str]:
@@ -115,6 +115,7 @@ def test_what_executors_of_spark_draw_is_seen() -> None:
     """No stream of a test reaches them: see `randomness`."""
     found = {name for path in TESTS.glob("spark/test_*.py") for name in draw_on_executors(path)}
     assert found == {
+        "test_spark_cluster.py::test_the_driver_killed_in_mid_job",  # before anything is published
         "test_spark_golden.py::test_releases_on_spark",  # seeded
         "test_spark_sources.py::test_a_log_of_several_names_needs_a_ledger_by_name",  # refused
         "test_spark_tail.py::test_same_as_the_oracle",  # the oracle's tables
@@ -168,6 +169,25 @@ def test_forks_draw_bytes_of_their_own_and_the_same_in_every_run(
 
     assert drawn() == drawn()
     assert len(set(drawn())) == 4
+
+
+@pytest.mark.parametrize("env", [None, {"A": "b"}])
+def test_a_program_from_scratch_draws_bytes_of_its_own_and_the_same_in_every_run(
+    env: dict[str, str] | None,
+) -> None:
+    ask = "import os; print(os.urandom(8).hex())"
+    nested = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ask!r}])"
+
+    def drawn(stream: str | None) -> list[str]:
+        command = [sys.executable, "-c", f"{ask}\n{nested}"]
+        with randomness.fixed(stream):
+            runs = [subprocess.run(command, env=env, stdout=subprocess.PIPE) for _ in range(2)]
+        return [word for run in runs for word in run.stdout.decode().split()]
+
+    once = drawn("a test")
+    assert len({*once}) == 4
+    assert drawn("a test") == once
+    assert not {*once} & {*drawn(None)}
 
 
 def test_what_a_test_leaves_in_the_project_is_seen(

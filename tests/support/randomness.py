@@ -5,7 +5,8 @@ and gets the operating system's bytes; or it gets a stream that is the same in e
 thread of the engine, so that noise meets rows in the same order.
 
 Loaded before the package, by conftest.py and by fork_server.py: functions keep the source that they
-find. Programs that a test starts afresh ask the operating system.
+find. Programs that a test starts afresh get a stream as well (`fresh/sitecustomize.py`); only noise
+that executors of Spark draw is always the operating system's.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import contextlib
 import hashlib
 import os
 import random
+import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from fresh.sitecustomize import NAME, pass_on
 
 _system = os.urandom
 _processors = os.cpu_count
@@ -69,18 +73,20 @@ def fix(name: str | None) -> None:
     """Take bytes from the stream of that name from now on; from the system where None."""
     global _stream
     _stream = _Stream(name) if name is not None else None
+    pass_on(os.environ, None if name is None else f"{name}/spawned")
 
 
 @contextlib.contextmanager
 def fixed(name: str | None) -> Iterator[None]:
     """Take bytes from the stream of that name, and then again from where they came before."""
     global _stream
-    before = _stream
+    before, environment = _stream, os.environ.get(NAME)
     fix(name)
     try:
         yield
     finally:
         _stream = before
+        pass_on(os.environ, environment)
 
 
 def next_name() -> str | None:
@@ -89,8 +95,15 @@ def next_name() -> str | None:
     return f"{_stream.name}/{_stream.forks}" if _stream else None
 
 
+def _starting(event: str, arguments: tuple[Any, ...]) -> None:
+    """A process from scratch gets a stream of its own."""
+    if event == "subprocess.Popen":
+        pass_on(os.environ if arguments[3] is None else arguments[3], next_name())
+
+
 if os.urandom is _system:  # also where a module is loaded under two names
     os.urandom = _Read()
     vars(random)["_urandom"] = os.urandom
     os.cpu_count = _count
+    sys.addaudithook(_starting)
     os.register_at_fork(before=_forking, after_in_child=_forked)
