@@ -47,7 +47,7 @@ from zealous.audit.measurement import BY_ACCIDENT
 from zealous.audit.observables import constants_agree, published_alike
 from zealous.audit.pairs_sets import SharedThings
 from zealous.audit.recompute import counts_after_selection, follows_from_theorems, parameters
-from zealous.audit.runs import Run
+from zealous.audit.runs import Run, start_run
 from zealous.audit.setting import Setting, settings
 from zealous.audit.theorems import Law, noise
 from zealous.audit.trials import Tally, outcomes, run_trials, tally_outcomes
@@ -675,3 +675,18 @@ def test_the_command_prints_one_object(of_pairs: Audit, monkeypatch: pytest.Monk
         named = {(each["setting"], each["pair"]): each["epsilon"] for each in found["pairs"]}
         shown = named[best["setting"], best["pair"]]
         assert shown["seen_from"] / shown["claimed"] - 1 == pytest.approx(best["excess"])
+
+
+def test_runs_of_the_audit_are_not_remembered_beside_the_owners_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "owner"
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    (tmp_path / "files/one").mkdir(parents=True)
+    log = tmp_path / "files/one/log.csv"
+    log.write_text("user,query\n" + "".join(f"u{n},tea\n" for n in range(60)))
+    options = ["--items", "queries", "--items-per-user", "1", "--users", "60", "--epsilon", "9",
+               "--delta", "0.01"]  # fmt: skip
+    run = start_run(log, options)()
+    assert (run.code, run.directory.exists()) == (0, True)
+    assert not state.exists()

@@ -335,9 +335,9 @@ MUTATIONS = [
         (Change("verification/verify.py", "    check_stated(record)\n", ""),),
     ),
     Mutation(
-        "an attended run pays for the same once more without a question",
+        "a run at a terminal pays for the same once more without a question",
         TESTS,
-        "test_doubts.py::test_an_attended_run_asks_before_it_pays_for_the_same_once_more",
+        "test_doubts.py::test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more",
         (
             Change(
                 "release/publish.py", "    check_repetition(request, record, payment, say)\n", ""
@@ -347,8 +347,14 @@ MUTATIONS = [
     Mutation(
         "an unattended run stops for a release that is there",
         TESTS,
-        "test_doubts.py::test_an_attended_run_asks_before_it_pays_for_the_same_once_more",
-        (Change("release/doubts.py", 'if request.attendance == "unattended":', "if False:"),),
+        "test_doubts.py::test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more",
+        (
+            Change(
+                "release/doubts.py",
+                'goes_on = request.attendance != "attended" or not _at_terminal()',
+                'goes_on = request.attendance == "proceed" or not _at_terminal()',
+            ),
+        ),
     ),
     Mutation(
         "a review that took rows out keeps the whole promise",

@@ -67,23 +67,35 @@ def test_an_attended_run_stops_before_it_costs(name: str, tmp_path: Path) -> Non
         (tmp_path / FILE_NAME).unlink()
 
 
-def test_an_attended_run_asks_before_it_pays_for_the_same_once_more(tmp_path: Path) -> None:
+def test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = written(tmp_path, HEAD + TEA)
-    first = published(log, output=tmp_path / "first")
-    assert first.record.ledger is not None
+    published(log, output=tmp_path / "first")
+    published(log, output=tmp_path / "a script goes on")
+    monkeypatch.setattr(doubts, "_at_terminal", lambda: True)
     with pytest.raises(Refused, match="by the same plan before") as stopped:
         published(log, output=tmp_path / "second")
     assert 'attendance="proceed"' in str(stopped.value)
-    assert len([*Ledger.open(tmp_path / FILE_NAME)]) == 1
+    assert len([*Ledger.open(tmp_path / FILE_NAME)]) == 2
     # What is not the same is not asked about: other items at the same cost, or said to be meant.
     z.publish(log, GOAL, [z.keywords(1)], output=tmp_path / "keywords")
     z.publish(log, GOAL, [z.queries(1)], account=Account(again=True), output=tmp_path / "again")
-    for attendance in ("proceed", "unattended"):
-        published(log, attendance, output=tmp_path / attendance)
+    others: tuple[Attendance, ...] = ("proceed", "unattended")
+    stopped_runs = []
+    for attendance in others:
+        try:
+            published(log, attendance, output=tmp_path / attendance)
+        except Refused:
+            stopped_runs.append(attendance)
+    assert stopped_runs == []
 
 
-def test_what_was_charged_and_never_written_is_run_again_without_a_question(tmp_path: Path) -> None:
+def test_what_was_charged_and_never_written_is_run_again_without_a_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = written(tmp_path, HEAD + TEA)
+    monkeypatch.setattr(doubts, "_at_terminal", lambda: True)
     published(log)  # and lost
     published(log, output=tmp_path / "first")
     (tmp_path / "first/release.json").write_text("damaged")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -62,6 +63,8 @@ def start_run(log: Path, options: Sequence[str]) -> Callable[[], Run]:
         # -P: else what is called json.py in the folder would be imported.
         [sys.executable, "-P", "command.py", *publish_arguments(log, options)],
         cwd=log.parent,
+        # Else the owner's next log would be compared with these.
+        env=os.environ | {"XDG_STATE_HOME": str(log.parent.with_name("state"))},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         encoding="utf-8",

@@ -320,6 +320,11 @@ class MechanismDefaults:
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """It serves all kinds of items, once the one that it requires is published."""
         required = cls.required_kind(kind)
+        if required == kind.name():
+            raise UsageError(
+                f"the {cls.name} mechanism starts from published {required} and cannot publish "
+                f"them: say for which kinds it is, such as --mechanism queries={cls.name}"
+            )
         if required is not None and required not in before:
             raise UsageError(missing_kind_message(kind.name(), required))
 

@@ -8,6 +8,7 @@ to answer: in an unattended series a missing release would tell what the log hol
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -69,15 +70,14 @@ def check_data_doubts(request: Request, source: Source, recognition: Recognition
 
 
 def check_repetition(request: Request, record: Record, payment: Payment, say: Say) -> None:
-    """Stop an attended run that would pay once more for a release that is there.
+    """Stop a run at a terminal that would pay once more for a release that is there.
 
-    Files of an unattended one may have other rows under the same name each time.
+    Elsewhere it is told: the file of a script may have other rows under the same name each time.
 
     Raises:
         Refused: It would, and nobody said to go on.
     """
-    if request.attendance == "unattended":
-        return
+    goes_on = request.attendance != "attended" or not _at_terminal()
     for entry in payment.like_releases():
         if _holds_request(entry, record, request.plan):
             text = (
@@ -85,8 +85,13 @@ def check_repetition(request: Request, record: Record, payment: Payment, say: Sa
                 f"{entry.number} of the ledger): once more it draws other noise, and costs as much "
                 "again."
             )
-            _stop_or_tell([text], request.attendance == "proceed", say)
+            _stop_or_tell([text], goes_on, say)
             return
+
+
+def _at_terminal() -> bool:
+    """Whether there is somebody to read a question."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def _holds_request(entry: Entry, record: Record, planned: Plan) -> bool:
