@@ -18,8 +18,10 @@ from cluster import conf_options
 from spark import QUICK, SPARK, need_java
 from turns import at_one_commit_in
 
+import zealous
 from zealous.audit.runs import start_run
 from zealous.study.report.style import figure_with_panels, render_svg
+from zealous.web.jobs import Jobs
 
 COMMAND = Path(sys.executable).with_name("zealous")
 STRANGE = [
@@ -90,6 +92,26 @@ def test_the_runs_of_an_audit(folder: Path) -> None:
     assert ran(folder) == ""
     assert done.code == 0
     assert json.loads(done.stdout)["guarantee"]["epsilon"] == 20
+
+
+def test_what_the_workbench_starts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    jobs = Jobs()
+    code = jobs.start("a plan", ["--version"]).process.wait(60)
+    jobs.close()
+    assert ran(folder) == ""
+    assert code == 0
+
+
+def test_no_python_is_started_that_looks_for_modules_in_the_working_directory() -> None:
+    started = [
+        (path.name, line.strip())
+        for path in Path(zealous.__file__).parent.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if "[sys.executable" in line
+    ]
+    assert len(started) >= 2
+    assert [each for each in started if '[sys.executable, "-P", ' not in each[1]] == []
 
 
 @SPARK

@@ -357,6 +357,12 @@ MUTATIONS = [
         ),
     ),
     Mutation(
+        "workbench: a json.py beside the data runs when somebody publishes",
+        TESTS,
+        "test_strange_files.py::test_what_the_workbench_starts",
+        (Change("web/jobs.py", '[sys.executable, "-P", "-c"', '[sys.executable, "-c"'),),
+    ),
+    Mutation(
         "a review that took rows out keeps the whole promise",
         TESTS,
         "test_review.py::test_a_child_leads_with_what_its_parameters_give",

@@ -86,7 +86,8 @@ class Jobs:
                 before.told.close()
             told = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the workbench runs
             process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-c", _MAIN, *command],
+                # -P: else what is called json.py in the working directory would be imported.
+                [sys.executable, "-P", "-c", _MAIN, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=told,
                 stderr=told,
