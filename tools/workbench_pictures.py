@@ -33,7 +33,13 @@ def picture(browser: Browser, name: str, height: int) -> None:
     browser.show(WIDTH, "light", 2000)
 
 
-def walk(browser: Browser, address: str, entrance: str) -> None:
+def loans() -> bytes:
+    """A table as a spreadsheet of a German library writes it, invented."""
+    rows = [f"k{reader};Märchen;{1 + reader % 28:02}.03.2026;Süd" for reader in range(50)]
+    return "\n".join(["Karte;Werk;Ausgeliehen am;Ort", *rows, ""]).encode("cp1252")
+
+
+def walk(browser: Browser, address: str, entrance: str, logs: Path) -> None:
     """From an empty folder to a release that was reviewed and verified."""
     browser.show(WIDTH, "light", 2000)
     browser.open(entrance)
@@ -44,8 +50,9 @@ def walk(browser: Browser, address: str, entrance: str) -> None:
     write_plan(browser, "march 2026")
     picture(browser, "approve", 1240)
     approve(browser)
-    confirm(browser, "web searchers", by="Ann")
-    picture(browser, "publish", 900)
+    who = {"title": "Frequent searches", "publisher": "City Library"}
+    confirm(browser, "web searchers", by="Ann", **who)
+    picture(browser, "publish", 1420)
     publish(browser)
     browser.wait_for("Published.")
     browser.open(f"{address}/ledger")
@@ -57,6 +64,17 @@ def walk(browser: Browser, address: str, entrance: str) -> None:
     browser.click("Write the reviewed release")
     browser.wait_for("All checks passed.")
     picture(browser, "sign", 640)
+    (logs / "ausleihen.csv").write_bytes(loans())
+    browser.open(f"{address}/plan")
+    for field, chosen, said in (
+        ("log", "logs/ausleihen.csv", "The first line is taken for data"),
+        ("header", "names the columns", "No name tells which column is the person"),
+        ("user-column", "Karte", "Werk: an item needs"),
+        ("time-column", "Ausgeliehen am", "31.12.2026"),
+    ):
+        browser.choose(f"#{field}", chosen)
+        browser.wait_for(said)
+    picture(browser, "columns", 720)
 
 
 def main() -> None:
@@ -73,7 +91,7 @@ def main() -> None:
         browser = Browser()
         try:
             with live(Bench(folders=Folders([logs]), scratch=Path(folder))) as bench:
-                walk(browser, bench.address, bench.entrance())
+                walk(browser, bench.address, bench.entrance(), logs)
         finally:
             browser.close()
 

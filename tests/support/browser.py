@@ -16,6 +16,7 @@ from axe_core_python.selenium import Axe
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
 
 from zealous.web.app import application
 from zealous.web.bench import Bench
@@ -97,6 +98,10 @@ class Browser:
         field = self.find(css)
         field.clear()
         field.send_keys(text)
+
+    def choose(self, css: str, words: str) -> None:
+        """Choose from a list."""
+        Select(self.find(css)).select_by_visible_text(words)
 
     def click(self, words: str) -> None:
         """Click the button or link that says this."""

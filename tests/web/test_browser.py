@@ -175,6 +175,24 @@ def test_search_by_the_keyboard(walked: Browser, bench: Live) -> None:
     assert len(walked.find_all("table.rows tbody tr")) == 1
 
 
+def test_a_table_that_nobody_recognises_is_planned_by_its_owner(
+    walked: Browser, bench: Live
+) -> None:
+    walked.show(1280, "light")
+    walked.open(f"{bench.address}/plan")
+    for field, chosen, said in (
+        ("log", "logs/ausleihen.csv", "The first line is taken for data"),
+        ("header", "names the columns", "No name tells which column is the person"),
+        ("user-column", "Wer", "Werk: an item needs"),
+        ("time-column", "Ausgeliehen am", "Write the plan"),
+        ("like", "logs/march", "the earlier release has no such table"),
+    ):
+        walked.choose(f"#{field}", chosen)
+        walked.wait_for(said)
+    assert walked.find("input[value=user-day]").is_enabled()
+    assert "Märchen" not in walked.says()
+
+
 def test_the_slider_alone_needs_a_script(browser: Browser, walked: Browser, bench: Live) -> None:
     walked.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

@@ -164,6 +164,7 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
         "after": book.standing(charge_of_plan(planned)) if book else None,
         "epsilon": format_number(planned.goal.epsilon),
         "delta": format_number(planned.goal.delta),
+        "dated": planned.log is None or planned.log.columns.time is not None,
         "output": f"{shown.title.replace(' ', '-')}-release",
         "publisher": read_fields(bench.folders.path(near[0])) if near else {},
         "publisher_fields": FIELDS,

@@ -1,4 +1,4 @@
-// What a page does beyond links and forms: copy code, jump to the search field.
+// What a page does beyond links and forms: copy code, go back, jump to the search field.
 "use strict";
 
 for (const button of document.querySelectorAll("button.copy")) {
@@ -7,6 +7,13 @@ for (const button of document.querySelectorAll("button.copy")) {
     await navigator.clipboard.writeText(button.closest("figure").querySelector("code").textContent);
     button.textContent = "Copied";
   });
+}
+
+// After an error: the page before, with what was typed there.
+const back = document.querySelector("button.back");
+if (back) {
+  back.hidden = history.length < 2;
+  back.addEventListener("click", () => history.back());
 }
 
 document.addEventListener("keydown", (event) => {
@@ -53,11 +60,7 @@ if (live) {
   live.querySelector(".ends").hidden = false;
   slider.value = toPlace(Number(epsilon.value));
   live.querySelector(".no-script").hidden = true;
-  live.addEventListener("change", (event) => {
-    if (event.target.dataset.reloadWhenDone !== undefined) live.submit();
-  });
-  live.addEventListener("input", (event) => {
-    if (event.target.dataset.reloadWhenDone !== undefined) return;
+  function changed(event) {
     if (event.target === slider) epsilon.value = toEpsilon(Number(slider.value));
     if (event.target === slider || event.target === epsilon) {
       (levels.find((each) => Number(each.dataset.epsilon) === Number(epsilon.value)) ?? custom).checked = true;
@@ -67,7 +70,11 @@ if (live) {
     if (event.target !== slider) slider.value = toPlace(Number(epsilon.value));
     if (event.target.dataset.reload !== undefined) live.submit();
     else refresh();
-  });
+  }
+  // A list, or a field that is read as a whole, counts once it was changed; all others at once.
+  const waits = (field) => field.tagName === "SELECT" || field.dataset.reload !== undefined;
+  live.addEventListener("input", (event) => waits(event.target) || changed(event));
+  live.addEventListener("change", (event) => waits(event.target) && changed(event));
   // The form that writes the plan sends what is chosen now.
   const write = document.querySelector("form[data-with]");
   write?.addEventListener("formdata", (event) => {
