@@ -11,7 +11,7 @@ from functools import partial
 
 _SAME = (
     *("delta", "epsilon", "users", "period", "by", "basket", "max-size", "items-per-user", "split"),
-    *("unit", "neighbors", "select"),
+    *("unit", "neighbors", "select", "bands"),
     *("domain", "prior", "results", "mechanism", "engine", "block", "remove", "allow", "delimiter"),
     *("encoding", "parameters-from", "documents", "seed", "sql"),
 )

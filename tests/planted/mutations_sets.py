@@ -55,6 +55,18 @@ best = f"count(*) over (partition by {item}) as {identifier(worth)}"
 
 MUTATIONS = [
     Mutation(
+        "bands: what is no number is in the last of them",
+        TESTS,
+        "test_bands.py::test_what_is_no_number_is_in_no_band",
+        (Change("items/bands.py", "when {value} is null then null ", ""),),
+    ),
+    Mutation(
+        "sets: a bar in a name is taken for the one between two columns",
+        TESTS,
+        "test_bands.py::test_different_values_never_make_the_same_thing",
+        (Change("items/sets.py", "'[|]', '||', 'g'", "'[|]', '|', 'g'"),),
+    ),
+    Mutation(
         "sets: those that nobody has get no noise",
         SMALL_SETS,
         "sets that nobody has",

@@ -12,7 +12,7 @@ import pytest
 from conftest import Run
 
 from zealous.synthetic import generate_shop
-from zealous.synthetic.products import BUNDLES, FOLLOW_UP, NAMES, NONE, PULL
+from zealous.synthetic.products import BUNDLES, FOLLOW_UP, NAMES, NONE, PRICES, PULL
 from zealous.synthetic.write import START
 
 USERS, DAYS = 10_000, 30
@@ -71,12 +71,29 @@ def test_more_days_begin_with_the_same_days(tmp_path: Path) -> None:
     assert long.slice(0, short.num_rows).equals(short)
 
 
+def test_a_product_costs_the_same_for_everybody_and_less_on_offer(rows: pa.Table) -> None:
+    sql = "select product, price, date_diff('day', ?::timestamp, time) // 7 as week from named"
+    with duckdb.connect() as connection:
+        connection.register("named", rows)
+        weeks = connection.execute(
+            f"select product, week, count(distinct price), min(price) from ({sql}) "
+            "group by product, week",
+            [START],
+        ).fetchall()
+    assert {prices for _, _, prices, _ in weeks} == {1}
+    usual = dict(zip(NAMES, PRICES, strict=True))
+    offered = [price < usual[product] for product, _, _, price in weeks]
+    assert 0.1 < sum(offered) / len(offered) < 0.2
+    assert {round(price / usual[product], 1) for product, _, _, price in weeks} == {0.8, 1.0}
+
+
 def test_columns(path: Path, rows: pa.Table) -> None:
     assert dict(zip(rows.schema.names, rows.schema.types, strict=True)) == {
         "customer": pa.string(),
         "invoice": pa.string(),
         "time": pa.timestamp("us"),
         "product": pa.string(),
+        "price": pa.float64(),
     }
     assert all(column.null_count == 0 for column in rows.columns)
     assert pq.read_schema(path).metadata[b"zealous"] == b"synthetic shop, seed 7"

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 from zealous.errors import UsageError, did_you_mean
+from zealous.items.bands import bands_text
 from zealous.items.kind import KINDS, Kind, register
 from zealous.items.rare_queries import (
     LONGEST,
@@ -41,7 +42,7 @@ from zealous.items.sets import (
 )
 from zealous.items.table_columns import AnyColumns, People, UnknownKind
 from zealous.logs.normalization import has_word, is_visible, normalized_query, tidy, words
-from zealous.privacy.guarantee import SESSION_GAP
+from zealous.privacy.guarantee import SESSION_GAP, Number
 from zealous.privacy.units import Unit
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
 
 T = TypeVar("T")
 # What is published, as somebody names it: one kind, or several, of which some come in lists.
+Bands: TypeAlias = Mapping[str, Iterable[Number]]  # limits, by column
 Kinds: TypeAlias = "Kind | Iterable[Kind | Iterable[Kind]]"
 
 
@@ -135,33 +137,52 @@ def phrase_pairs(
     return PhrasePairs(items_per_user=items_per_user, by=by, session_gap=session_gap)
 
 
-def columns(*names: str, items_per_user: int, by: str | None = None) -> AnyColumns:
-    """Any columns of a table, at most this many different values a user."""
-    return AnyColumns(items_per_user=items_per_user, by=by, names=names)
+def columns(
+    *names: str, items_per_user: int, by: str | None = None, bands: Bands | None = None
+) -> AnyColumns:
+    """Any columns of a table, at most this many different values a user.
+
+    `bands` are the public limits between which numbers of a column are one value:
+    `{"price": [5, 10, 20]}`.
+    """
+    return AnyColumns(items_per_user=items_per_user, by=by, names=names, bands=bands_text(bands))
 
 
 def itemsets(
-    *names: str, max_size: int, items_per_user: int, basket: str | None = None
+    *names: str,
+    max_size: int,
+    items_per_user: int,
+    basket: str | None = None,
+    bands: Bands | None = None,
 ) -> list[Kind]:
     """Things that people have together, in one basket or at all, and how many people there are.
 
     One kind for each size, from single things on: all of them must be published, in this order.
 
     Args:
-        names: The columns that hold things, such as a product or three diagnoses.
+        names: The columns that hold things, such as a product or three diagnoses; `product+price`
+            is a thing that is made of a value of both.
         max_size: The most things in a set.
         items_per_user: How many of her things each user counts with, and so with all sets that
             these make: 5 things are 10 pairs and 10 sets of three.
         basket: The column that tells what is together; without one it is all that a user has.
+        bands: Public limits between which numbers of a column are one thing:
+            `{"price": [5, 10, 20]}`.
     """
-    return Itemsets.all_sizes(names, max_size=max_size, things=items_per_user, basket=basket)
+    how = {"max_size": max_size, "things": items_per_user}
+    return Itemsets.all_sizes(names, **how, basket=basket, bands=bands_text(bands))
 
 
 def sequences(
-    *names: str, max_size: int, items_per_user: int, basket: str | None = None
+    *names: str,
+    max_size: int,
+    items_per_user: int,
+    basket: str | None = None,
+    bands: Bands | None = None,
 ) -> list[Kind]:
     """Things that follow each other, in the order of time or of baskets; as `itemsets`."""
-    return Sequences.all_sizes(names, max_size=max_size, things=items_per_user, basket=basket)
+    how = {"max_size": max_size, "things": items_per_user}
+    return Sequences.all_sizes(names, **how, basket=basket, bands=bands_text(bands))
 
 
 def tail(items_per_user: int) -> list[Kind]:

@@ -73,6 +73,8 @@ class Kind:
     lowered: ClassVar[tuple[str, ...] | None] = None
     """The columns of an item that are lower-cased, where all are tidy; None where they are not."""
     default_items_per_user: ClassVar[int] = 2  # few: what an item needs to appear grows with it
+    said_if_used: ClassVar[tuple[str, ...]] = ("bands",)
+    """Settings that a release leaves out where they are None: those that came later."""
     in_weak_units: ClassVar[Mapping[Unit, int | None]] = MappingProxyType({})
     """The weak units of privacy whose entries still give such items, and how many each can hold."""
 
@@ -304,7 +306,12 @@ class Kind:
 
     def settings(self) -> dict[str, Any]:
         """What else defines an item of this kind, for the recipient to know."""
-        return {name: getattr(self, name) for name in self.setting_types()}
+        every = {name: getattr(self, name) for name in self.setting_types()}
+        return {
+            name: value
+            for name, value in every.items()
+            if value is not None or name not in self.said_if_used
+        }
 
     def combination(self) -> Combination | None:
         """How an item is made of things, where it is, so that rules between them can be told."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 from zealous.engines.engine import table_name
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
+from zealous.items.bands import IN_BANDS, band_sql, bands_of, check_bands, limits_by_column
 from zealous.items.candidate_sets import (
     MAX_CANDIDATES,
     CandidateSets,
@@ -35,7 +36,9 @@ from zealous.logs.normalization import has_word, is_visible, tidy
 from zealous.logs.source import Source, extra_column
 from zealous.privacy.guarantee import positive_integer
 
-_OR = "/"  # a thing is in one of the columns; `+` says that all of them together are one item
+_OR, _AND = "/", "+"  # a thing is in one of the columns; or all of them together are one thing
+_BETWEEN = " | "  # the parts of such a thing
+_COMBINED = "A thing is one value of each of several columns, with ` | ` between them."
 MOST_SIZE = 5
 _USUAL_SIZE = 3
 MOST_SETS = 10_000  # of one size and person
@@ -57,25 +60,23 @@ _PARENT, _LAST, _PLACE, _WORTH, _CODE, _NAME, _BASKET, _AT = map(
 
 
 def columns_of_things(text: str) -> tuple[str, ...]:
-    """The columns of things that `itemsets:A/B` asks for.
+    """The columns of things in the name of a kind.
 
-    >>> columns_of_things("diag_1/diag_2")
-    ('diag_1', 'diag_2')
+    In releases of 0.1.0 `A+B` is what `A/B` is now.
 
-    Raises:
-        UsageError: It is written as a combination of columns is.
+    >>> columns_of_things("diag_1/diag_2"), columns_of_things("product+price")
+    (('diag_1', 'diag_2'), ('product+price',))
     """
-    if "+" in text:
-        raise UsageError(
-            "itemsets and sequences are made of single things, and A+B is a combination: where "
-            "things are in several columns say itemsets:A/B"
-        )
-    return recorded_columns(text)
-
-
-def recorded_columns(text: str) -> tuple[str, ...]:
-    """The columns of things in the name of a kind; before 0.2.0 several had `+` between them."""
     return tuple(text.split(_OR))
+
+
+def parts_of_thing(name: str) -> list[str]:
+    """The columns that make one thing together.
+
+    >>> parts_of_thing("product+price")
+    ['product', 'price']
+    """
+    return name.split(_AND)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +131,14 @@ class Things(Kind):
 
     Attributes:
         names: The columns that hold things; where they are several, a row has a thing in each.
+            `A+B` is a thing that is made of a value of both.
         basket: The column that tells what is together; a row without one is left out.
+        bands: Columns whose numbers are in bands, as `bands_text` has it.
     """
 
     names: tuple[str, ...]
     basket: str | None = None
+    bands: str | None = None
     label = "things"
     item = ("item_1",)
     item_meaning = ("a single thing",)
@@ -143,8 +147,17 @@ class Things(Kind):
     usage = ""
 
     def __post_init__(self) -> None:
-        if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
-            raise UsageError("name one or more different columns that hold things: itemsets:A/B")
+        things = [parts_of_thing(name) for name in self.names]
+        if (
+            not self.names
+            or len(set(self.names)) < len(self.names)
+            or any(not all(parts) or len(set(parts)) < len(parts) for parts in things)
+        ):
+            raise UsageError(
+                "name the columns that hold things: itemsets:A/B for things in A and things in B, "
+                "itemsets:A+B for things that are a value of both"
+            )
+        check_bands(self.bands, (part for parts in things for part in parts))
         if self.by is not None:
             raise UsageError(f"--by does not go with {self.label}: leave one of them out")
         super().__post_init__()
@@ -153,11 +166,11 @@ class Things(Kind):
     def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `things:A/B`."""
         label, colon, names = name.partition(":")
-        return {"names": recorded_columns(names)} if label == cls.label and colon else None
+        return {"names": columns_of_things(names)} if label == cls.label and colon else None
 
     def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
         """A list has them in one column, and no baskets."""
-        return Entries(replace(self, names=self.columns(), basket=None), table, {})
+        return Entries(replace(self, names=self.columns(), basket=None, bands=None), table, {})
 
     def name(self) -> str:
         return f"{self.label}:{_OR.join(self.names)}"
@@ -167,7 +180,16 @@ class Things(Kind):
         return "An item is a single thing. The tables below are made of these."
 
     def extra_columns(self) -> tuple[str, ...]:
-        return (*self.names, *([self.basket] if self.basket else []))
+        parts = dict.fromkeys(part for name in self.names for part in parts_of_thing(name))
+        return (*parts, *([self.basket] if self.basket else []))
+
+    def notes(self) -> list[str]:
+        combined = any(_AND in name for name in self.names)
+        return [
+            *super().notes(),
+            *([_COMBINED] if combined else []),
+            *([IN_BANDS] if self.bands else []),
+        ]
 
     def _steps(self, source: Source) -> list[Step]:
         rest = ", time" if "time" in source.roles else ""
@@ -178,12 +200,32 @@ class Things(Kind):
         where = [is_visible(extra_column(self.basket))] if self.basket else []
         rest = [f"{tidy(extra_column(self.basket))} as {_BASKET}"] if self.basket else []
         rest += ["time"] if "time" in source.roles else []
-        each = (
-            f"select {comma_separated(['user', f'{tidy(extra_column(name))} as item_1', *rest])} "
-            f"from entries where {' and '.join([has_word(extra_column(name)), *where])}"
-            for name in self.names
-        )
+        each = []
+        for name in self.names:
+            thing, present = self._thing_sql(name, source)
+            columns = comma_separated(["user", f"{thing} as item_1", *rest])
+            each.append(f"select {columns} from entries where {' and '.join([*present, *where])}")
         return Step("things", " union all ".join(each))
+
+    def _thing_sql(self, name: str, source: Source) -> tuple[str, list[str]]:
+        """SQL: one thing of a row; and when there is one.
+
+        A `|` in a part is doubled, so that different parts never make the same thing.
+        """
+        bands, parts, present = limits_by_column(self.bands), [], []
+        for part in parts_of_thing(name):
+            text = extra_column(part)
+            if part in bands:
+                parts.append(f"({band_sql(text, bands[part])})")
+                present.append(f"{parts[-1]} is not null")
+            else:
+                parts.append(tidy(text))
+                present.append(has_word(text))
+        if len(parts) == 1:
+            return parts[0], present
+        doubled = (f"regexp_replace({part}, '[|]', '||', 'g')" for part in parts)
+        thing = f" || '{_BETWEEN}' || ".join(doubled)
+        return thing, [*present, f"strlen({thing}) <= {source.limits.text}"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +242,7 @@ class CombinedKind(CodedKind, Things):
     default_items_per_user = 4
     ordered: ClassVar[bool]  # whether one thing comes after another
     usage = "{label}:NAME[/NAME]"
-    options = ("max_size", "basket")
+    options = ("max_size", "basket", "bands")
 
     def __post_init__(self) -> None:
         if positive_integer(self.size, "the size of sets") > MOST_SIZE:
@@ -228,7 +270,7 @@ class CombinedKind(CodedKind, Things):
     def fields_in_name(cls, name: str, item: Sequence[str] | None) -> dict[str, Any] | None:
         """As `itemsets-2:A/B`."""
         sized = parse_sized_name(name, cls.label)
-        return None if sized is None else {"size": sized[0], "names": recorded_columns(sized[1])}
+        return None if sized is None else {"size": sized[0], "names": columns_of_things(sized[1])}
 
     @classmethod
     def implied_settings(cls, items_per_user: int) -> dict[str, Any]:
@@ -244,19 +286,32 @@ class CombinedKind(CodedKind, Things):
         if settings["by"] is not None:
             raise UsageError(f"--by does not go with {label}: leave one of them out")
         size = _USUAL_SIZE if settings["max_size"] is None else settings["max_size"]
-        things, basket = columns_of_things(names), settings["basket"]
-        return cls.all_sizes(things, max_size=size, things=items_per_user, basket=basket)
+        things = columns_of_things(names)
+        parts = [part for name in things for part in parts_of_thing(name)]
+        return cls.all_sizes(
+            things,
+            max_size=size,
+            things=items_per_user,
+            basket=settings["basket"],
+            bands=bands_of(settings.get("bands"), parts),
+        )
 
     @classmethod
     def all_sizes(
-        cls, names: tuple[str, ...], *, max_size: int, things: int, basket: str | None
+        cls,
+        names: tuple[str, ...],
+        *,
+        max_size: int,
+        things: int,
+        basket: str | None,
+        bands: str | None = None,
     ) -> list[Kind]:
         """All sizes, after how many people there are and the single things."""
         positive_integer(max_size, "max_size")
         positive_integer(things, "items_per_user")
         return [
             People(items_per_user=1),
-            Things(names=names, items_per_user=things, basket=basket),
+            Things(names=names, items_per_user=things, basket=basket, bands=bands),
             *(
                 cls(
                     names=names,
@@ -264,6 +319,7 @@ class CombinedKind(CodedKind, Things):
                     things=things,
                     items_per_user=math.comb(things, size),
                     basket=basket,
+                    bands=bands,
                 )
                 for size in range(1, max_size + 1)
             ),
@@ -323,10 +379,11 @@ class CombinedKind(CodedKind, Things):
     def check_smaller(self, kinds: Iterable[Kind]) -> None:
         """Refuse smaller sizes that are of other things or baskets of the same people."""
         sizes = (kind for kind in kinds if isinstance(kind, CombinedKind))
-        if any((each.things, each.basket) != (self.things, self.basket) for each in sizes):
+        own = (self.things, self.basket, self.bands)
+        if any((each.things, each.basket, each.bands) != own for each in sizes):
             raise UsageError(
                 f"all sizes of {self.label} are of as many things of a user and of the same "
-                f"baskets: ask for them together, as {self.label}:NAME"
+                f"baskets and bands: ask for them together, as {self.label}:NAME"
             )
 
     def _with_released(self, released: Mapping[str, pa.Table]) -> Self:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from zealous.engines.sql import Step
 from zealous.errors import UsageError
-from zealous.items.kind import Kind, register
+from zealous.items.bands import (
+    IN_BANDS,
+    band_sql,
+    bands_of,
+    check_band_names,
+    check_bands,
+    limits_by_column,
+)
+from zealous.items.kind import Entries, Kind, register
 from zealous.libraries import pa
 from zealous.logs.normalization import is_visible, tidy
 from zealous.logs.source import Source, extra_column
@@ -18,20 +26,28 @@ from zealous.logs.source import Source, extra_column
 @register
 @dataclass(frozen=True, kw_only=True)
 class AnyColumns(Kind):
-    """Any column of any table, or several together: a product bought, a diagnosis given."""
+    """Any column of any table, or several together: a product bought, a diagnosis given.
+
+    Attributes:
+        names: The columns.
+        bands: Those of them whose numbers are in bands, as `bands_text` has it.
+    """
 
     names: tuple[str, ...]
+    bands: str | None = None
     label = "columns"
     item = ()
     lowered = ()
     required_roles = ()
     usage = "{label}:NAME[+NAME]"
+    options = ("bands",)
 
     def __post_init__(self) -> None:
         if not self.names or len(set(self.names)) < len(self.names):
             raise UsageError("columns needs one or more different column names: columns:A+B")
         if {name.lower() for name in self.names} & {"count", "user", "time"}:
             raise UsageError("a column called count, user or time cannot be an item: rename it")
+        check_bands(self.bands, self.names)
         super().__post_init__()
 
     @classmethod
@@ -41,6 +57,13 @@ class AnyColumns(Kind):
         if label != cls.label or not colon:
             return None
         return {"names": tuple(text.split("+") if item is None else item)}
+
+    @classmethod
+    def parse_kinds(cls, text: str, items_per_user: int, settings: Mapping[str, Any]) -> list[Kind]:
+        """The kind, with the bands of its own columns."""
+        names = (cls.fields_in_name(text, None) or {}).get("names", ())
+        own = {**settings, "bands": bands_of(settings.get("bands"), names)}
+        return super().parse_kinds(text, items_per_user, own)
 
     def name(self) -> str:
         return "columns:" + "+".join(self.names)
@@ -57,10 +80,25 @@ class AnyColumns(Kind):
     def extra_columns(self) -> tuple[str, ...]:
         return (*self.names, *super().extra_columns())
 
+    def notes(self) -> list[str]:
+        return [*super().notes(), *([IN_BANDS] if self.bands else [])]
+
+    def as_entries(self, table: pa.Table, roles: Collection[str]) -> Entries:
+        """A list names bands as they are published."""
+        return Kind.as_entries(replace(self, bands=None), table, roles)
+
+    def check_items(self, table: pa.Table, longest: int) -> None:
+        super().check_items(table, longest)
+        for name, limits in limits_by_column(self.bands).items():
+            check_band_names(table[name], limits)
+
     def _steps(self, source: Source) -> list[Step]:
-        item = {name: tidy(extra_column(name)) for name in self.names}
-        present = [is_visible(extra_column(name)) for name in self.names]
-        return [Step("items", self._select(source, item, *present))]
+        bands, values, present = limits_by_column(self.bands), {}, []
+        for name in self.names:
+            text = extra_column(name)
+            values[name] = band_sql(text, bands[name]) if name in bands else tidy(text)
+            present.append(f"({values[name]}) is not null" if name in bands else is_visible(text))
+        return [Step("items", self._select(source, values, *present))]
 
 
 @register

@@ -49,7 +49,7 @@ _THEMES = (
     "shoe cleaner, shoe polish",
 )
 _SIZE = 10  # of a collection
-_MEMBERS, _MEMBER, _PULL, _RANK, _DEMAND = range(300, 305)  # streams of hashes
+_MEMBERS, _MEMBER, _PULL, _RANK, _DEMAND, _PRICE = range(300, 306)  # streams of hashes
 
 NAMES = tuple(
     f"{pattern} {thing}"
@@ -58,6 +58,18 @@ NAMES = tuple(
     for thing in theme.split(", ")
 )
 _COLLECTIONS = len(NAMES) // _SIZE
+_CHEAPEST, _DEAREST = 1.5, 60.0
+
+
+def _prices() -> Floats:
+    """What each product costs: the same in all patterns, and a cent less than a round number."""
+    patterns, number = len(_PATTERNS.split(", ")), np.arange(len(NAMES))
+    thing = number // (patterns * _SIZE) * _SIZE + number % _SIZE
+    price = _CHEAPEST * (_DEAREST / _CHEAPEST) ** uniform(_PRICE, thing)
+    return np.asarray(np.ceil(2 * price) / 2 - 0.01, np.float64)
+
+
+PRICES = _prices()
 
 
 def _bundles() -> Ints:

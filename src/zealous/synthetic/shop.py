@@ -17,6 +17,7 @@ from zealous.synthetic.products import (
     FOLLOW_UP,
     NAMES,
     NONE,
+    PRICES,
     PULL,
     popular_bundles,
     popular_products,
@@ -29,12 +30,15 @@ SCHEMA = pa.schema(
         ("invoice", pa.string()),
         ("time", pa.timestamp("us")),
         ("product", pa.string()),
+        ("price", pa.float64()),
     ]
 )
 _SESSIONS = 2.0  # of browsing, for one in which something is bought
 _ANOTHER, _MOST_NEEDS = 0.78, 20  # chance that a customer wants something else as well
 _BUNDLE, _USUAL = 0.15, 0.35  # chances that this is a bundle; if not, what he buys again and again
 _USUALS, _USUAL_STREAM = 5, 310  # how many such things; a stream of hashes
+_WEEK, _OFFERED, _OFF = 7, 0.15, 0.8  # a product is on offer for whole weeks, at a lower price
+_OFFER_STREAM = 311
 _FOLLOWS = 0.5  # chance that what a product needs is bought the next time
 
 
@@ -57,8 +61,10 @@ def generate_shop(
 ) -> None:
     """Write a synthetic table of purchases, the same for the same parameters.
 
-    A row is a product on an invoice of a customer. Some products are often bought together, and
-    after some others tend to be bought the next time; see `products`.
+    A row is a product on an invoice of a customer, with its price, which is the same for everybody
+    and lower in weeks in which it is on offer; what is bought does not depend on prices. Some
+    products are often bought together, and after some others tend to be bought the next time; see
+    `products`.
 
     Args:
         path: The Parquet file to write, replaced if it exists. Its metadata call it synthetic.
@@ -76,7 +82,9 @@ def generate_shop(
     with labelled_writer(path, SCHEMA, f"synthetic shop, seed {seed}") as write:
         for day, invoices in enumerate(_days(People.draw(users, seed, REGULARS), days)):
             for low in range(0, len(invoices.product), ROW_GROUP):
-                write(_table(invoices, slice(low, low + ROW_GROUP), made))
+                rows = slice(low, low + ROW_GROUP)
+                prices = _prices(invoices.product[rows], day // _WEEK, seed)
+                write(_table(invoices, rows, made, prices))
             made += len(invoices.customer)
             if progress:
                 progress((day + 1) / days)
@@ -127,7 +135,15 @@ def _habitual_product(people: People, customer: Ints, rng: np.random.Generator) 
     return uniform(people.seed, _USUAL_STREAM, customer, which)
 
 
-def _table(invoices: Invoices, rows: slice, before: int) -> pa.Table:
+def _prices(product: Ints, week: int, seed: int) -> Floats:
+    """What products cost in a week."""
+    weeks = np.full(len(product), week)
+    offered = uniform(seed, _OFFER_STREAM, product, weeks) < _OFFERED
+    prices: Floats = np.round(PRICES[product] * np.where(offered, _OFF, 1.0), 2)
+    return prices
+
+
+def _table(invoices: Invoices, rows: slice, before: int, prices: Floats) -> pa.Table:
     invoice, product = invoices.invoice[rows], invoices.product[rows]
     time = np.datetime64(START, "us") + invoices.time[invoice].astype("timedelta64[ms]")
     columns = [
@@ -135,6 +151,7 @@ def _table(invoices: Invoices, rows: slice, before: int) -> pa.Table:
         _ids("i", invoice + before + 1),
         pa.array(time),
         pc.take(pa.array(NAMES), pa.array(product)),
+        pa.array(prices),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 

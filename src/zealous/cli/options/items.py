@@ -20,6 +20,7 @@ from zealous.items import (
     parse_kinds,
     tail_of,
 )
+from zealous.items.bands import bands_text, limits_by_column
 from zealous.items.items_per_user import LOOK_PRICE, ItemsPerUser, look_name
 from zealous.mechanisms.after_look import UNKNOWN
 from zealous.mechanisms.choose import MECHANISMS
@@ -40,6 +41,9 @@ ITEMS = (
     _option("--basket", metavar="COLUMN",
             help="Things with the same value here belong together, such as those of an invoice. "
                  "[default: all things of a user]"),
+    _option("--bands", metavar="COLUMN=X,..", multiple=True,
+            help="Publish numbers of this column in bands with these public limits, such as "
+                 "price=5,10,20. Can be repeated."),
     _option("--session-gap", type=int, default=SESSION_GAP, show_default=True, metavar="MIN",
             help="A session ends after this many minutes without a query."),
 )  # fmt: skip
@@ -87,6 +91,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
         "follow": given["rates"],
         "basket": given["basket"],
         "max_size": given["max_size"],
+        "bands": bands_text(given["bands"]),
     }
     if given["max_size"] is not None and given["max_size"] < 1:
         raise UsageError("--max-size must be a whole number of at least 1")
@@ -95,6 +100,7 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     else:
         most = items_per_user_from(given["items_per_user"], names)
     kinds: list[Kind] = []
+    named = set(limits_by_column(settings["bands"]))
     for name in names:
         found = parse_kinds(name, most[name], **settings)
         brought, known = _names_before_last(found), {kind.name() for kind in kinds}
@@ -102,6 +108,10 @@ def kinds_from(items: str, given: Given) -> list[Kind]:
     if given["rates"] and not any(kind.restricting_kind() for kind in kinds):
         raise UsageError("--rates needs queries and query-clicks among the --items")
     _check_used(kinds, given)
+    for kind in kinds:
+        named.difference_update(limits_by_column(kind.settings().get("bands")))
+    if named:
+        raise UsageError("--bands names a column that is no part of the items: leave it out")
     return kinds
 
 
@@ -114,7 +124,7 @@ def _check_used(kinds: Sequence[Kind], given: Given) -> None:
     """Refuse options that serve other kinds alone than those that are asked for."""
     for option in sorted({option for each in KINDS.values() for option in each.options}):
         serves = [each for each in KINDS.values() if option in each.options]
-        if given[option] is not None and not any(option in kind.options for kind in kinds):
+        if given[option] not in (None, ()) and not any(option in kind.options for kind in kinds):
             usage = " or ".join(
                 each.usage.format(label=each.label).partition("[")[0] for each in serves
             )
