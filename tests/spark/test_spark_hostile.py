@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile import LARGE, Text, just_under, published, tiny
+from hostile import LARGE, Text, just_under, many_words, published, tiny
 from spark import SPARK
 
 import zealous as z
@@ -29,6 +29,8 @@ COMPILED = {
         ("queries", just_under, "csv"),
         ("sessions", tiny, "parquet"),
         ("pooled", just_under, "parquet"),
+        ("phrase-pairs", many_words, "parquet"),
+        ("query-pairs", tiny, "parquet"),
     ],
 )
 def test_one_person_with_much_does_not_stop_a_run(

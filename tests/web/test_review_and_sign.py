@@ -106,18 +106,29 @@ def test_where_nothing_goes_the_promise_stays(bench: Workbench, logs: Path) -> N
     assert bench.post("/review", **marked([], [], then="write")).status_code == 400  # it is there
 
 
+def bench_of_things(folder: Path, things: list[str]) -> Workbench:
+    """A release of things that everybody holds."""
+    people = [f"u{user},{name}\n" for user in range(60) for name in things]
+    (folder / "log.csv").write_text("".join(["user,thing\n", *people]))
+    log = read_log(folder / "log.csv", user="user")
+    (folder / "logs").mkdir()
+    kind = columns("thing", items_per_user=len(things))
+    publish(log, GOAL, kind, account=None, output=folder / "logs/march")
+    return Workbench(folder / "logs")
+
+
+def test_a_list_that_cannot_be_written_leaves_no_other_behind(tmp_path: Path) -> None:
+    hidden, form = "a\u200bnn@x.example", {"table": "columns:thing"}
+    bench = bench_of_things(tmp_path, [hidden, "plain"])
+    bench.post("/review", **marked([hidden, "plain"], ["plain"], then="1") | form)
+    answer = bench.post("/review", **marked([], [], then="write") | form)
+    assert (answer.status_code, "cannot be seen" in answer.text) == (400, True)
+    assert [each.name for each in (tmp_path / "logs").iterdir()] == ["march"]
+
+
 def test_a_row_that_is_to_go_does_not_stay_for_another_spelling(tmp_path: Path) -> None:
-    people = [
-        f"u{user},{name}\n" for user in range(60) for name in ("Ann@x.example", "ann@x.example")
-    ]
-    (tmp_path / "log.csv").write_text("".join(["user,thing\n", *people]))
-    log = read_log(tmp_path / "log.csv", user="user")
-    (tmp_path / "logs").mkdir()
-    publish(
-        log, GOAL, columns("thing", items_per_user=2), account=None, output=tmp_path / "logs/march"
-    )
-    bench = Workbench(tmp_path / "logs")
     both, form = ["Ann@x.example", "ann@x.example"], {"table": "columns:thing"}
+    bench = bench_of_things(tmp_path, both)
     bench.post("/review", **marked(both, both[:1], then="1") | form)
     answer = bench.post("/review", **marked([], [], then="write") | form)
     assert (answer.status_code, "another spelling" in answer.text) == (400, True)

@@ -140,12 +140,12 @@ def _write(bench: Bench, release: ShownRelease, output: Path) -> None:
     removed = [key for key, goes in marks.goes.items() if goes and key not in caught]
     kept = [key for key in caught if not marks.goes.get(key, True)]
     lists = {"remove": removed, "allow": kept}
-    written = {
-        rule: _write_list(output.with_name(f"{output.name}.{rule}.txt"), items)
-        for rule, items in lists.items()
-        if items
-    }
+    written: dict[str, Path] = {}
     try:
+        for rule, items in lists.items():
+            if items:
+                path = output.with_name(f"{output.name}.{rule}.txt")
+                written[rule] = _write_list(path, items)
         made = review(
             release.path,
             remove=written.get("remove"),
