@@ -22,6 +22,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
 from zealous.logs.open_log import open_log
 from zealous.study.anonymity import Changed, KQuery, anonymize, histograms
+from zealous.study.anonymity.session_steps import session_steps
 
 START = datetime(2026, 3, 1)
 Row = tuple[Any, ...]
@@ -69,7 +70,9 @@ def sessions_of(rows: Iterable[Row]) -> Counter[Row]:
     return Counter((user, tuple(sorted(asked, key=str))) for (user, _), asked in found.items())
 
 
-def expected(rows: list[Asked], k: int, gap: int, *, by_id: bool = False) -> Counter[Row]:
+def expected(
+    rows: list[Asked], k: int, gap: int, *, by_id: bool = False, similar: bool = False
+) -> Counter[Row]:
     """Sessions cut and filtered the slow way."""
     known = [
         row for row in rows if (row.session or "").strip() or (row.minute is not None and not by_id)
@@ -78,6 +81,9 @@ def expected(rows: list[Asked], k: int, gap: int, *, by_id: bool = False) -> Cou
     users = defaultdict(set)
     for row in known:
         users[row.query].add(row.user)
+    words: dict[tuple[str, int | None], set[str]] = defaultdict(set)
+    for row in known:  # all that is asked at one moment
+        words[row.user, row.minute] |= set(row.query.split())
     found: dict[Row, list[Any]] = defaultdict(list)
     last: dict[str, tuple[int, int]] = {}
     for row in sorted(known, key=lambda row: -1 if row.minute is None else row.minute):
@@ -85,7 +91,10 @@ def expected(rows: list[Asked], k: int, gap: int, *, by_id: bool = False) -> Cou
         if not by_id:
             assert row.minute is not None
             before, number = last.get(row.user, (-(10**6), 0))
-            label = number + (row.minute - before > gap)
+            new = row.minute - before > gap
+            if similar and row.minute > before:
+                new = new or not words[row.user, row.minute] & words[row.user, before]
+            label = number + new
             last[row.user] = (row.minute, label)
         time = None if row.minute is None else START + timedelta(minutes=row.minute)
         if len(users[row.query]) >= k:
@@ -120,6 +129,32 @@ def test_sessions_by_pauses(rows, k, gap, tmp_path_factory) -> None:
     texts = {" ".join(row.query.lower().split()) for row in rows}
     gone = texts - {row[3] for row in found}
     assert told["distinct queries suppressed"] == (len(gone), len(texts))
+
+
+@examples(30)
+@given(rows=asked_rows, k=st.integers(2, 4), gap=st.sampled_from([10, 30]))
+def test_sessions_by_similarity(rows, k, gap, tmp_path_factory) -> None:
+    """Also with queries that are dropped: sessions do not depend on what others asked."""
+    rows = [row._replace(session=None) for row in rows]
+    path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
+    found, _ = applied(path, KQuery(k=k, session_gap=gap, by_similarity=True))
+    assert sessions_of(found) == expected(rows, k, gap, similar=True)
+
+
+def test_a_query_without_a_word_of_the_last_one_ends_a_session(tmp_path) -> None:
+    asked = ["green tea", "tea", "tea pot", "flights", "flights rome", "tea"]
+    rows = [Asked(user, query, n) for user in "ab" for n, query in enumerate(asked)]
+    path = write(tmp_path / "log.parquet", rows)
+    for similar, sessions in ((False, 1), (True, 3)):
+        found, _ = applied(path, KQuery(k=2, by_similarity=similar))
+        assert len(sessions_of(found)) == 2 * sessions
+    with DuckDB(threads=1, memory="1GB") as engine:
+        source = open_log(z.read_log(path), engine)
+        steps = [*source.entries, *session_steps(source, 30, by_similarity=True)]
+        cut = engine.rows(
+            [*steps, Step("n", "select count(distinct (user, session)) from sessions")]
+        )
+    assert cut == [(6,)]
 
 
 @examples(20)
@@ -217,6 +252,7 @@ def test_the_output(tmp_path) -> None:
     assert made.bundle.record.settings == {
         "k": 3,
         "session_gap": 30,
+        "by_similarity": False,
         "clicks": False,
     }
     assert Changed(what="queries suppressed", number=3, of=6) in made.changed

@@ -67,6 +67,11 @@ _METHODS = "\n".join(
     metavar="MIN",
     help="k-query, k-session: minutes without a query that end a session.",
 )
+@click.option(
+    "--by-similarity",
+    is_flag=True,
+    help="k-query, k-session: a query without a word in common with the last ends a session too.",
+)
 @click.option("--clicks", is_flag=True, help="k-query: keep the clicks of the queries that stay.")
 @path_option("-o", "--output", required=True, metavar="DIR")
 @options(LOG, ENGINE, ONE_MACHINE)
@@ -76,6 +81,7 @@ def anonymize(
     k: int | None,
     tolerance: str | None,
     session_gap: int,
+    by_similarity: bool,
     clicks: bool,
     output: Path,
     as_json: bool,
@@ -83,11 +89,17 @@ def anonymize(
 ) -> None:
     """Anonymise a log by a method that is NOT differentially private."""
     chosen = method_by_name(
-        method, k=k, tolerance=tolerance, session_gap=session_gap, clicks=clicks
+        method,
+        k=k,
+        tolerance=tolerance,
+        session_gap=session_gap,
+        by_similarity=by_similarity,
+        clicks=clicks,
     )
     for name, option, value in (
         ("k", "-k", k),
         ("tolerance", "--tolerance", tolerance),
+        ("by_similarity", "--by-similarity", by_similarity or None),
         ("clicks", "--clicks", clicks or None),
     ):
         if value is not None and name not in chosen.settings():

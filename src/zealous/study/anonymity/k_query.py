@@ -76,11 +76,17 @@ class KQuery(BySession):
             engine.append_rows("counted", [held, Step("counted", count)])
             # The pauses of all queries cut the sessions, but only the text of those kept is sorted.
             kept = Step("kept", "select query from counted where kept")
-            marked = "select a.* exclude (query), kept.query as query from asked a left join kept"
-            marks = [kept, Step("marked", f"{marked} on a.query = kept.query")]
-            engine.append_rows(
-                "in_sessions", [*marks, *cut_sessions(source, self.session_gap, "marked", also)]
+            text = "a.query as asked" if self.by_similarity else "null as asked"
+            columns = f"a.* exclude (query), kept.query as query, {text}"
+            marked = f"select {columns} from asked a left join kept on a.query = kept.query"
+            cut = cut_sessions(
+                source,
+                self.session_gap,
+                "marked",
+                also,
+                similar_in="asked" if self.by_similarity else None,
             )
+            engine.append_rows("in_sessions", [kept, Step("marked", marked), *cut])
             session = new_id(new_secret(), "user", "session")
             time = ["time"] if "time" in source.roles else []
             columns = ", ".join(("user", f"{session} as id", *time, "query", *also))

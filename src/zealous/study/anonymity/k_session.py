@@ -79,7 +79,7 @@ class KSession(BySession):
 
     def _held(self, source: Source) -> list[Step]:
         """The steps to `held`: (user, session, item), where an item is a keyword."""
-        cut = session_steps(source, self.session_gap)
+        cut = session_steps(source, self.session_gap, by_similarity=self.by_similarity)
         if "keywords" not in source.roles:
             each = f"select user, session, unnest({words('query')}) as item from sessions"
             return [*cut, Step("held", each)]

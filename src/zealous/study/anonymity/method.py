@@ -147,9 +147,12 @@ class BySession(AmongK):
 
     Attributes:
         session_gap: Minutes without a query that end a session, where the log has no session ids.
+        by_similarity: Whether a query without a word in common with what the user asked the moment
+            before ends it too.
     """
 
     session_gap: int = SESSION_GAP
+    by_similarity: bool = False
     session_ids: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

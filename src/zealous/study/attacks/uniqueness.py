@@ -90,8 +90,11 @@ def _sample_queries(source: Source, bundle: Bundle, users: int, seed: int) -> li
     """The different queries of a sample of users, in order of user, session and text."""
     engine = source.engine
     if bundle.log_file().an_id_is == "a session":
+        how = bundle.record.settings
         cut = session_steps(
-            source, positive_integer(bundle.record.settings.get("session_gap"), "session_gap")
+            source,
+            positive_integer(how.get("session_gap"), "session_gap"),
+            by_similarity=how.get("by_similarity") is True,  # which earlier versions did not have
         )
         each = "select user, session, query, query as typed from sessions"
     else:

@@ -311,7 +311,13 @@ def _study_methods(grid: StudyInputs) -> Iterable[Method]:
     used = {role for name in study.kinds for role in kind_named(name, 1).required_roles}
     clicks = "url" in used & grid.log.columns.assigned().keys()
     methods = [
-        method_by_name(name, k=k, session_gap=study.session_gap, clicks=clicks)
+        method_by_name(
+            name,
+            k=k,
+            session_gap=study.session_gap,
+            by_similarity=study.by_similarity,
+            clicks=clicks,
+        )
         for name in study.methods
         for k in study.k
     ]

@@ -41,6 +41,8 @@ class Study:
         epsilon: Of the tables and figures that vary something else. The paper leaves it unstated;
             5 is plausible.
         session_gap: Minutes without a query that end a session, where the log has no session ids.
+        by_similarity: Whether, for the anonymity methods, a query without a word in common with the
+            last one ends a session too.
         seed: Fixes noise and selection.
     """
 
@@ -57,6 +59,7 @@ class Study:
     memory_for_lists: int = 10**9
     epsilon: float = 5
     session_gap: int = SESSION_GAP
+    by_similarity: bool = False
     seed: int = 7
 
     def __post_init__(self) -> None:
@@ -82,6 +85,9 @@ def _check_value(name: str, value: object) -> None:
     if name in _TEXTS:
         if not isinstance(value, str):
             raise UsageError(f"{name} of a study must be names in quotes")
+    elif name == "by_similarity":
+        if not isinstance(value, bool):
+            raise UsageError(f"{name} of a study must be true or false")
     elif name in _NUMBERS:
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise UsageError(f"{name} of a study must be a number such as 0.5, without quotes")
