@@ -213,16 +213,23 @@ def test_no_noise_is_drawn_for_a_list_with_an_item_twice(names: str) -> None:
 
 def test_both_ways_to_draw_are_the_same() -> None:
     """Noise for each, or how many and then which: the same chance and the same counts."""
-    listed, above, runs = ItemTable.of(pa.table({"item": list("abcd")})), 1, 800
+    # Of each of four items many copies on one list: what becomes of each is another run.
+    copies, above, runs = 100, 1, 800
+    named = [f"{item}{copy}" for item in "abcd" for copy in range(copies)]
+    listed = ItemTable.of(pa.table({"item": named}))
+    held = {"b": 1, "c": 2}
     counted = batches(
-        {"item": "b", "count": 1}, {"item": "c", "count": 2}, {"item": "x", "count": 9}
+        *({"item": name, "count": held[name[0]]} for name in named if name[0] in held),
+        {"item": "x", "count": 9},
     )
     source = seeded_bytes(4)
     seen = [Counter[tuple[str, int]](), Counter[tuple[str, int]]()]
     draws: tuple[Callable[..., Any], ...] = (with_noise_on_each, above_with_noise)
     for found, draw in zip(seen, draws, strict=True):
-        for _ in range(runs):
-            found.update(rows(draw(listed, counted, NOISE, source, above=above)))
+        for _ in range(runs // copies):
+            published = rows(draw(listed, counted, NOISE, source, above=above))
+            assert len({name for name, _ in published}) == len(published)
+            found.update((name[0], count) for name, count in published)
     law = stats.dlaplace(1 / 2)
     for item, true in zip("abcd", (0, 1, 2, 0), strict=True):
         chances = [law.pmf(n - true) for n in range(above + 1, 8)]

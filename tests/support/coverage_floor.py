@@ -14,7 +14,11 @@ from pathlib import Path
 
 from paths import ROOT
 
-FLOOR = 70  # percent of the lines; to be raised to a little below what a whole run reaches
+# Percent of the lines, a little below what tests of 15 folders reach by themselves, without those
+# of the audit, the study, the workbench and the project: 72.2 of all, 93.7 of what publishes.
+FLOOR = 71
+FLOOR_OF_PUBLISHING = 92
+_NOT_PUBLISHING = ("audit", "cli", "study", "synthetic", "web")
 
 
 def coverage(*arguments: str, data: Path) -> int:
@@ -31,7 +35,10 @@ def main(options: Sequence[str]) -> int:
         tests = ["-m", "not soak and not spark", "-n", "2", *options]
         failed = coverage("run", "-m", "pytest", *tests, data=data)
         failed = failed or coverage("combine", "--quiet", data=data)
-        return failed or coverage("report", f"--fail-under={FLOOR}", data=data)
+        omitted = ",".join(f"*/zealous/{room}/*" for room in _NOT_PUBLISHING)
+        publishing = (f"--omit={omitted}", f"--fail-under={FLOOR_OF_PUBLISHING}")
+        failed = failed or coverage("report", f"--fail-under={FLOOR}", data=data)
+        return failed or coverage("report", *publishing, data=data)
 
 
 if __name__ == "__main__":
