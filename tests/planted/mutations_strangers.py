@@ -350,7 +350,7 @@ MUTATIONS = [
         "test_doubts.py::test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more",
         (
             Change(
-                "release/doubts.py",
+                "release/repetition.py",
                 'goes_on = request.attendance != "attended" or not _at_terminal()',
                 'goes_on = request.attendance == "proceed" or not _at_terminal()',
             ),

@@ -13,7 +13,7 @@ import zealous as z
 from zealous.errors import Refused
 from zealous.ledger import FILE_NAME, Cap, Caps, Ledger
 from zealous.logs.log import Log
-from zealous.release import doubts
+from zealous.release import doubts, repetition
 from zealous.release.account import Account
 from zealous.release.bundle import Release
 from zealous.release.request import Attendance
@@ -73,7 +73,7 @@ def test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more(
     log = written(tmp_path, HEAD + TEA)
     published(log, output=tmp_path / "first")
     published(log, output=tmp_path / "a script goes on")
-    monkeypatch.setattr(doubts, "_at_terminal", lambda: True)
+    monkeypatch.setattr(repetition, "_at_terminal", lambda: True)
     with pytest.raises(Refused, match="by the same plan before") as stopped:
         published(log, output=tmp_path / "second")
     assert 'attendance="proceed"' in str(stopped.value)
@@ -95,7 +95,7 @@ def test_what_was_charged_and_never_written_is_run_again_without_a_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = written(tmp_path, HEAD + TEA)
-    monkeypatch.setattr(doubts, "_at_terminal", lambda: True)
+    monkeypatch.setattr(repetition, "_at_terminal", lambda: True)
     published(log)  # and lost
     published(log, output=tmp_path / "first")
     (tmp_path / "first/release.json").write_text("damaged")

@@ -8,25 +8,18 @@ to answer: in an unattended series a missing release would tell what the log hol
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 from zealous.engines.sql import Step
-from zealous.errors import Refused, ZealousError
-from zealous.files.places import Place, place_of
-from zealous.ledger import Entry
+from zealous.errors import Refused
+from zealous.files.places import Place
 from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log, inside_release
 from zealous.logs.source import Source, has_users, known_entries
 from zealous.planning.part import forecast
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import is_unnamed
-from zealous.record.record import Record
-from zealous.release.bundle import read_release
-from zealous.release.charging import Payment
-from zealous.release.checks import is_same_request
 from zealous.release.progress import Say
 from zealous.release.recognition import Recognition
 from zealous.release.request import Request
@@ -49,7 +42,7 @@ def check_doubts(request: Request, ledger_doubts: Iterable[str], say: Say) -> No
         Refused: It is, and nobody said to go on.
     """
     public = (_inside_release(request.output), _nothing_to_expect(request.plan), *ledger_doubts)
-    _stop_or_tell(filter(None, public), request.attendance == "proceed", say)
+    stop_or_tell(filter(None, public), request.attendance == "proceed", say)
 
 
 def warn(doubts: Iterable[str], say: Say) -> None:
@@ -69,49 +62,14 @@ def check_data_doubts(request: Request, source: Source, recognition: Recognition
     warn(recognition.doubts(source), say)
 
 
-def check_repetition(request: Request, record: Record, payment: Payment, say: Say) -> None:
-    """Stop a run at a terminal that would pay once more for a release that is there.
-
-    Elsewhere it is told: the file of a script may have other rows under the same name each time.
-
-    Raises:
-        Refused: It would, and nobody said to go on.
-    """
-    goes_on = request.attendance != "attended" or not _at_terminal()
-    for entry in payment.like_releases():
-        if _holds_request(entry, record, request.plan):
-            text = (
-                f"This log was published by the same plan before, in {entry.directory} (entry "
-                f"{entry.number} of the ledger): once more it draws other noise, and costs as much "
-                "again."
-            )
-            _stop_or_tell([text], goes_on, say)
-            return
-
-
-def _at_terminal() -> bool:
-    """Whether there is somebody to read a question."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def _holds_request(entry: Entry, record: Record, planned: Plan) -> bool:
-    """Whether what an entry paid for is what is asked for now, as far as it can be seen."""
-    place = None if entry.directory is None else place_of(entry.directory).local()
-    if place is None or not place.exists():
-        return False
-    with suppress(ZealousError):
-        return is_same_request(read_release(place), record, planned)
-    return False
-
-
 def _check_contents(request: Request, source: Source, say: Say) -> None:
     opened, proceed = OpenedLog(request=request, source=source), request.attendance == "proceed"
     missing = (text for look in _MISSING if (text := look(opened)))
-    _stop_or_tell(_first(missing), proceed, say)
+    stop_or_tell(_first(missing), proceed, say)
     unnamed = is_unnamed(request.log.columns.user)
     for doubt in id_doubts(source, unnamed=unnamed):
         if doubt.wrong_unit:
-            _stop_or_tell([f"{doubt.text}{_maybe_header(request.log)}"], proceed, say)
+            stop_or_tell([f"{doubt.text}{_maybe_header(request.log)}"], proceed, say)
         else:
             warn([doubt.text], say)
 
@@ -126,7 +84,12 @@ def _maybe_header(log: Log) -> str:
     )
 
 
-def _stop_or_tell(doubts: Iterable[str], proceed: bool, say: Say) -> None:
+def stop_or_tell(doubts: Iterable[str], proceed: bool, say: Say) -> None:
+    """Stop for the first doubt; tell them all where somebody said to go on.
+
+    Raises:
+        Refused: Nobody said so.
+    """
     for text in doubts:
         if not proceed:
             raise Refused(f"{text} Nothing was charged. {ASKS}")

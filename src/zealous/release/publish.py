@@ -32,7 +32,7 @@ from zealous.release.checks import (
     rehearse_counting,
     rehearse_writing,
 )
-from zealous.release.doubts import check_doubts, check_repetition, warn
+from zealous.release.doubts import check_doubts, warn
 from zealous.release.drawing import draw
 from zealous.release.opening import open_source
 from zealous.release.progress import Say, never_raising, reporting_spent_budget
@@ -40,6 +40,7 @@ from zealous.release.provenance import provenance, with_tables
 from zealous.release.public_tables import public_tables
 from zealous.release.publisher import read_publisher
 from zealous.release.recognition import recognise
+from zealous.release.repetition import check_repetition
 from zealous.release.request import Attendance, Request
 from zealous.release.untracked import Untracked
 
