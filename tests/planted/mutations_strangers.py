@@ -368,4 +368,46 @@ MUTATIONS = [
         "test_review.py::test_a_child_leads_with_what_its_parameters_give",
         (Change("verification/review.py", "    if child.is_filtered():\n", "    if False:\n"),),
     ),
+    Mutation(
+        "workbench: a form is taken without its token",
+        TESTS,
+        "test_security.py::test_no_form_is_taken_without_its_token_or_from_elsewhere",
+        (
+            Change(
+                "web/security.py",
+                'if not hmac.compare_digest(given.encode(), scope["state"][CSRF].encode()):',
+                "if False:",
+            ),
+        ),
+    ),
+    Mutation(
+        "workbench: a HEAD uses the token up",
+        TESTS,
+        "test_security.py::test_a_token_is_taken_at_the_first_page_alone",
+        (Change("web/security.py", 'scope["path"] == "/" and scope["method"] == "GET"', "True"),),
+    ),
+    Mutation(
+        "workbench: names of columns are markup",
+        TESTS,
+        "test_log_reading.py::test_what_a_table_or_a_form_says_is_text",
+        (Change("web/bench.py", "autoescape=True", "autoescape=False"),),
+    ),
+    Mutation(
+        "workbench: true figures are shown to whoever starts it",
+        TESTS,
+        "test_serve.py::test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for",
+        (Change("web/app.py", "(*_ALL, study) if bench.internal else _ALL", "(*_ALL, study)"),),
+    ),
+    Mutation(
+        "workbench: the report of a study runs scripts",
+        TESTS,
+        "test_serve.py::test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for",
+        (
+            Change(
+                "web/screens/study.py",
+                'headers={"content-security-policy": DOCUMENT_POLICY},',
+                "headers={},",
+            ),
+        ),
+    ),
 ]

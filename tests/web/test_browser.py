@@ -1,6 +1,6 @@
 """The workbench in a real browser: the whole way, on a screen and a phone, light and dark.
 
-Pictures of every screen are kept where WORKBENCH_PICTURES says.
+Pictures are kept where WORKBENCH_PICTURES says: with -m "soak or not soak" of every screen.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import pytest
 from browser import CHROMIUM, DRIVER, Browser, Live, Scheme, live
+from turns import in_turn
 from walk import approve, begin_ledger, confirm, publish, write_plan
 
 from zealous.verification.verify import verify
@@ -45,6 +46,13 @@ SCREENS = {
     "study": "/study?log=logs/log.tsv",
     "error": "/explore?release=none",
 }
+
+LOOKS: tuple[tuple[int, Scheme], ...] = (
+    (1280, "light"),
+    (1280, "dark"),
+    (400, "light"),
+    (400, "dark"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -135,22 +143,28 @@ def test_the_whole_way_ends_in_a_sound_release(walked: Browser, logs: Path) -> N
     assert all(check.ok for check in found)
 
 
-@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    in_turn(
+        [(name, width, scheme) for name in SCREENS for width, scheme in LOOKS],
+        lambda case: f"{case[0]}-{case[1]}-{case[2]}",
+        share=len(LOOKS),
+        group=lambda case: case[0],
+    ),
+)
 def test_a_screen_fits_and_has_no_barriers(
-    walked: Browser, bench: Live, name: str, tmp_path: Path
+    walked: Browser, bench: Live, name: str, width: int, scheme: Scheme, tmp_path: Path
 ) -> None:
     pictures = Path(os.environ.get("WORKBENCH_PICTURES", tmp_path))
-    schemes: tuple[Scheme, ...] = ("light", "dark")
     walked.complaints()
-    for width, scheme in zip((1280, 400), schemes, strict=True):
-        walked.show(width, scheme)
-        walked.open(f"{bench.address}{SCREENS[name]}")
-        assert not walked.too_wide(), (width, scheme)
-        assert not walked.barriers(), (width, scheme)
-        walked.picture(pictures / f"{name}-{width}.png", width, scheme)
-    for width, scheme in ((1000, "light"), (400, "light"), (1280, "dark")):
-        walked.show(width, scheme)
-        assert not walked.too_wide(), (width, scheme)
+    walked.show(width, scheme)
+    walked.open(f"{bench.address}{SCREENS[name]}")
+    assert not walked.too_wide()
+    assert not walked.barriers()
+    walked.picture(pictures / f"{name}-{width}-{scheme}.png", width, scheme)
+    for other in (360, 400, 1000, 1280):
+        walked.show(other, scheme)
+        assert not walked.too_wide(), other
     complaints = [each for each in walked.complaints() if name != "error" or "404" not in each]
     assert not complaints
 
