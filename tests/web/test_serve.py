@@ -97,7 +97,7 @@ def test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for(tmp_path: Pa
         "who;query;when\nu1;my secret;01.02.2026\nu2;tea;02.02.2026\n"
     )
     name = f"{tmp_path.name}/log.csv"
-    asked = {"log": name, "user column": "=who"}
+    asked = {"log": name, "user column": "=who", "time column": "=when"}
     plain, internal = Workbench(tmp_path), Workbench(tmp_path, internal=True)
     assert plain.post("/study", study="compare", **asked).status_code == 404
     shown = {"study": "compare", "log": name}
@@ -114,7 +114,8 @@ def test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for(tmp_path: Pa
     page = internal.text("/study", **asked)
     assert "sandbox" in page
     assert "zealous study attack" in words(page)
-    assert "--delimiter ';'" in words(page)
+    assert "--delimiter ';' --time-format %d.%m.%Y" in words(page)
+    assert "--time when" in words(page)
     assert "my secret" not in page
     assert "internal-results" not in internal.text("/plan")  # it is no log
     (study / "report.html").unlink()

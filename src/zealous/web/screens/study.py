@@ -18,12 +18,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zealous.errors import UsageError
+from zealous.logs.column_names import Role
 from zealous.logs.log import Columns, Log, read_log
 from zealous.owner.inspection import inspect
 from zealous.owner.start import FoundLog, default_output, with_values
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.folders import NotThere
-from zealous.web.log_reading import Reading, column_field, columns_from_fields
+from zealous.web.log_reading import COLUMNS, Reading, column_field, columns_from_fields, fingerprint
 from zealous.web.security import DOCUMENT_POLICY
 
 # By command of the study: what it is called, what it shows, and the file beside which that stands.
@@ -32,10 +33,9 @@ _STUDIES: Mapping[str, tuple[str, str, str]] = {
     "attack": ("What attackers learn", "attacks.svg", "attacks.json"),
 }
 _TYPES = {"report.html": "text/html", "attacks.svg": "image/svg+xml"}
-_ROLES = {
-    "compare": ("user", "query", "time", "url", "session"),
-    "attack": ("user", "query", "time"),
-}
+_SEARCHES: tuple[Role, ...] = ("user", "query", "time")  # columns that the page asks for
+_FIELDS = tuple(f"{role} column" for role in _SEARCHES)
+_ROLES = {"compare": (*_SEARCHES, "url", "session"), "attack": _SEARCHES}
 
 
 def routes(bench: Bench) -> list[Route]:
@@ -50,7 +50,15 @@ def routes(bench: Bench) -> list[Route]:
             title="Study",
             logs=bench.folders.look().logs,
             name=asked.get("log"),
-            **{"found": None, "columns": {}, "person": None, "studies": [], **page},
+            **{
+                "found": None,
+                "columns": {},
+                "columns_of": "",
+                "roles": {},
+                "person": None,
+                "studies": [],
+                **page,
+            },
         )
 
     def start(request: Request) -> Response:
@@ -60,7 +68,7 @@ def routes(bench: Bench) -> list[Route]:
             raise UsageError(f"a study is one of {', '.join(_STUDIES)}")
         log = bench.folders.path(name)
         bench.jobs.start(_key(what, name), _command(what, log, _look(form, name, log)))
-        return see_other("/study", log=name, **{"user column": form.get("user column", "")})
+        return see_other("/study", **{field: form.get(field, "") for field in ("log", *_FIELDS)})
 
     def shown(request: Request) -> Response:
         """What a study wrote, without scripts, forms or ways out of its frame."""
@@ -94,6 +102,8 @@ def _page(bench: Bench, asked: Mapping[str, str], name: str) -> dict[str, Any]:
     return {
         "found": inspect(_open(log, found)) if person else None,
         "columns": {each: column_field(each) for each in found.format.columns},
+        "columns_of": fingerprint(found.format.columns, name),
+        "roles": {role: (COLUMNS[role], found.column(role)) for role in _SEARCHES},
         "person": person,
         "studies": [_study(bench, what, name, found) for what in _STUDIES]
         if "query" in found.roles() and person
