@@ -373,6 +373,8 @@ def test_figures_are_told_apart_too() -> None:
         ("top = [[10]]", "top of a study must be a whole number"),
         ("kinds = [1]", "kinds of a study must be names in quotes"),
         ("methods = [['k-query']]", "methods of a study must be names in quotes"),
+        ("substitution = 1", "substitution of a study must be a name in quotes"),
+        ("substitution = 'best'", "knows no 'best': substitution is ratio or jones or model"),
     ],
 )
 def test_a_setting_of_another_type_is_refused(text: str, said: str, tmp_path: Path) -> None:

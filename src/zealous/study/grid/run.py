@@ -181,6 +181,7 @@ def truth_of(grid: StudyInputs, originals: Mapping[str, Original], documents: Do
         caching=_caching(grid, originals, documents),
         substituted=grid.study.substituted,
         own=grid.measures,
+        substitution=grid.study.substitution,
     )
 
 

@@ -13,10 +13,11 @@ from zealous.items import query_pairs
 from zealous.privacy.guarantee import SESSION_GAP, ProbabilisticDP, positive_integer
 from zealous.study.anonymity import METHODS, method_by_name
 from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
+from zealous.study.measures.jones import LEARNERS
 
 KINDS = ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs")
 _NUMBERS = ("delta", "epsilon", "epsilons")
-_TEXTS = ("mechanisms", "methods", "kinds")
+_TEXTS = ("mechanisms", "methods", "kinds", "substitution")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,8 @@ class Study:
         kinds: What is counted; what the log's columns do not allow is left out.
         draws: Of the noise, for each epsilon and m.
         substituted: For how many of the most frequent queries substitutions are looked for.
+        substitution: How they are learned: `ratio` ranks by log-likelihood ratio, `jones` and
+            `model` by more features than that, which takes longer.
         memory_for_lists: Of index caching, in bytes.
         epsilon: Of the tables and figures that vary something else. The paper leaves it unstated;
             5 is plausible.
@@ -56,6 +59,7 @@ class Study:
     kinds: tuple[str, ...] = KINDS
     draws: int = 5
     substituted: int = 100_000
+    substitution: str = "ratio"
     memory_for_lists: int = 10**9
     epsilon: float = 5
     session_gap: int = SESSION_GAP
@@ -84,7 +88,8 @@ def _check_value(name: str, value: object) -> None:
     """Refuse what is not of the type that a setting, or each of its list, must have."""
     if name in _TEXTS:
         if not isinstance(value, str):
-            raise UsageError(f"{name} of a study must be names in quotes")
+            many = "a name" if name == "substitution" else "names"
+            raise UsageError(f"{name} of a study must be {many} in quotes")
     elif name == "by_similarity":
         if not isinstance(value, bool):
             raise UsageError(f"{name} of a study must be true or false")
@@ -114,6 +119,10 @@ def _check(study: Study) -> None:
         )
     if unknown := [name for name in study.methods if name not in METHODS]:
         raise UsageError(f"a study knows no {unknown[0]!r}: methods are {', '.join(METHODS)}")
+    if study.substitution not in LEARNERS:
+        raise UsageError(
+            f"a study knows no {study.substitution!r}: substitution is {' or '.join(LEARNERS)}"
+        )
     for name in study.methods:
         for k in study.k:
             method_by_name(name, k=k)

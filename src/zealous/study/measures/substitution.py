@@ -27,7 +27,13 @@ LEAST_SCORE = 3.84
 _QUERIES, _PHRASES = ("query", "next_query"), ("phrase", "next_phrase")
 
 
-def learn(pairs: pa.Table, queries: pa.Table | None = None) -> Substitutions:
+def learn(
+    pairs: pa.Table,
+    queries: pa.Table | None = None,
+    *,
+    least_score: float = LEAST_SCORE,
+    containing: bool = False,
+) -> Substitutions:
     """Learn from histograms.
 
     Pairs of phrases are pairs of units already.
@@ -37,6 +43,9 @@ def learn(pairs: pa.Table, queries: pa.Table | None = None) -> Substitutions:
         queries: query, count: what phrases are cut by. Where it is not given, the pairs' own
             queries are; and with pairs of phrases, any run of a query's words may be replaced.
             That finds more, and more that is of no use: york in new york.
+        least_score: What pairs of units must exceed.
+        containing: Whether each phrase of the first query and each of the second are a pair, where
+            neither stands in both, and not only the one phrase that was changed.
 
     Raises:
         UsageError: A table has other columns.
@@ -46,16 +55,18 @@ def learn(pairs: pa.Table, queries: pa.Table | None = None) -> Substitutions:
         phrases = find_phrases(as_array(_column(queries, "query")), _counts(queries))
     if set(_PHRASES) <= set(pairs.column_names):
         units, codes, counts = _encode_pairs(pairs, _PHRASES)
-        return _score_pairs(phrases, units, codes[0], codes[1], counts)
+        return _score_pairs(phrases, units, codes[0], codes[1], counts, least_score)
     texts, codes, counts = _encode_pairs(pairs, _QUERIES)
     if phrases is None:
         weights = sum(np.bincount(each, counts, len(texts)) for each in codes)
         phrases = find_phrases(texts, np.asarray(weights, np.int64))
     units, unit, start = _cut_into_phrases(texts, phrases)
-    pair, place = _pairs_with_one_change(unit, start, codes[0], codes[1])
-    first = np.concatenate([codes[0], unit[start[codes[0][pair]] + place]])
-    second = np.concatenate([codes[1], unit[start[codes[1][pair]] + place]])
-    return _score_pairs(phrases, units, first, second, np.concatenate([counts, counts[pair]]))
+    find = _pairs_of_containing if containing else _pairs_with_one_change
+    pair, before, after = find(unit, start, codes[0], codes[1])
+    first = np.concatenate([codes[0], unit[before]])
+    second = np.concatenate([codes[1], unit[after]])
+    weights = np.concatenate([counts, counts[pair]])
+    return _score_pairs(phrases, units, first, second, weights, least_score)
 
 
 def _encode_pairs(
@@ -81,8 +92,10 @@ def _cut_into_phrases(texts: pa.Array, phrases: Phrases) -> tuple[pa.Array, Ints
     return coded.dictionary, unit, np.searchsorted(low, cut.start)
 
 
-def _pairs_with_one_change(unit: Ints, start: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """The pairs of texts that differ in exactly one phrase, not being it, and in which place."""
+def _pairs_with_one_change(
+    unit: Ints, start: Ints, first: Ints, second: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """The pairs of texts that differ in exactly one phrase, not being it, and where both stand."""
     number = np.diff(start)
     same = np.flatnonzero((number[first] == number[second]) & (number[first] > 0))
     sizes = number[first[same]]
@@ -94,11 +107,39 @@ def _pairs_with_one_change(unit: Ints, start: Ints, first: Ints, second: Ints) -
     chosen = differs[once]
     # Where a query is one phrase the pair is there already, as a pair of whole queries.
     new = (one[chosen] != first[pair[chosen]]) | (other[chosen] != second[pair[chosen]])
-    return pair[chosen[new]], place[chosen[new]]
+    pair, place = pair[chosen[new]], place[chosen[new]]
+    return pair, start[first[pair]] + place, start[second[pair]] + place
+
+
+def _pairs_of_containing(
+    unit: Ints, start: Ints, first: Ints, second: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """For each phrase of a text and each of the next where both stand, and of which pair.
+
+    Phrases that both texts have were not replaced and are left out, and so are whole texts.
+    """
+    number = np.diff(start)
+    sizes = number[first] * number[second]
+    pair = np.repeat(np.arange(len(first)), sizes)
+    place = ranges(np.zeros(len(sizes), np.int64), sizes)
+    each = np.maximum(number[second][pair], 1)
+    before, after = start[first[pair]] + place // each, start[second[pair]] + place % each
+    many = int(unit.max(initial=0)) + 1
+    of_first = np.unique(pair * many + unit[before])
+    of_second = np.unique(pair * many + unit[after])
+    kept = ~np.isin(pair * many + unit[before], of_second)
+    kept &= ~np.isin(pair * many + unit[after], of_first)
+    kept &= (unit[before] != first[pair]) | (unit[after] != second[pair])
+    return pair[kept], before[kept], after[kept]
 
 
 def _score_pairs(
-    phrases: Phrases | None, units: pa.Array, first: Ints, second: Ints, counts: Ints
+    phrases: Phrases | None,
+    units: pa.Array,
+    first: Ints,
+    second: Ints,
+    counts: Ints,
+    least_score: float,
 ) -> Substitutions:
     """Add up the pairs of units, score them, and keep what goes together."""
     number = max(len(units), 1)
@@ -107,7 +148,7 @@ def _score_pairs(
     first, second = pairs // number, pairs % number
     firsts, seconds = (np.bincount(each, both)[each].astype(np.int64) for each in (first, second))
     scores = log_likelihood_ratio(both, firsts, seconds, int(both.sum()))
-    kept = np.flatnonzero((scores > LEAST_SCORE) & (first != second))
+    kept = np.flatnonzero((scores > least_score) & (first != second))
     kept = kept[np.lexsort((-scores[kept], first[kept]))]
     known, start = np.unique(first[kept], return_index=True)
     texts = units.take(pa.array(known))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from zealous.errors import UsageError
 from zealous.study.measures.caching import Caching
+from zealous.study.measures.jones import LEARNERS
 from zealous.study.measures.measured import (
     BUILT_IN,
     MEASURES,
@@ -24,7 +25,7 @@ from zealous.study.measures.measured import (
 from zealous.study.measures.phrases import Words, words
 from zealous.study.measures.ranking import ranking_quality
 from zealous.study.measures.statistics import Statistics
-from zealous.study.measures.substitution import Ranked, learn
+from zealous.study.measures.substitution import Ranked
 from zealous.study.releases.original_histogram import Original
 from zealous.study.releases.released import Released
 
@@ -42,6 +43,7 @@ class Truth:
         caching: Index caching, on keywords.
         substituted: For how many of the most frequent queries substitutions are looked for.
         own: Measures of one's own, on every kind.
+        substitution: How substitutions are learned: a name of `LEARNERS`.
     """
 
     originals: Mapping[str, Original]
@@ -49,6 +51,7 @@ class Truth:
     caching: Caching | None
     substituted: int
     own: Sequence[OwnMeasure] = ()
+    substitution: str = "ratio"
 
     @cached_property
     def _asked(self) -> pa.Array:
@@ -70,7 +73,8 @@ class Truth:
         return found
 
     def _learned(self, pairs: pa.Table, queries: pa.Table | None) -> Ranked:
-        return learn(pairs, queries).top(self._asked, max(TOP), self._cut)
+        learned = LEARNERS[self.substitution](pairs, queries)
+        return learned.top(self._asked, max(TOP), self._cut)
 
     def measure(
         self, released: Mapping[str, Released], *, substitute: bool

@@ -28,6 +28,13 @@ _EMPTY_DRAW_NOTE = (
     "no frequencies to compare."
 )
 
+_LEARNERS = {
+    "ratio": "log-likelihood ratio, of whole queries and of the one phrase that was changed",
+    "jones": "a model of features, as Jones et al. did, from pairs with a log-likelihood ratio "
+    "above 100",
+    "model": "a model of features, as Jones et al. did, from all pairs that go together",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportData:
@@ -311,6 +318,7 @@ def _substitution_section(data: ReportData) -> Section:
             "five. Averages over those of the "
             f"{data.view.study['substituted']:,} most frequent queries for which the release has a "
             "substitution.",
+            f"Learned by {_LEARNERS[data.view.study.get('substitution', 'ratio')]}.",
             "MAP as the paper prints it is a sum over ranks: it can exceed 1, and treats a missing "
             "substitution as if it were ranked first. Average precision is shown next to it.",
         ],
