@@ -50,12 +50,7 @@ _LARGEST_EPSILON = 500.0  # beyond which exp overflows, and nothing is claimed a
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismAudit(Audit):
-    """What an audit of a mechanism of somebody's own found.
-
-    Attributes:
-        name: The mechanism's.
-        goal: What it claims.
-    """
+    """What an audit of a mechanism of somebody's own found."""
 
     name: str
     goal: Guarantee

@@ -80,13 +80,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What an audit found.
-
-    Attributes:
-        trials: The runs on each log.
-        measurements: Claims about probabilities.
-        checks: What either holds or not.
-    """
+    """What an audit found."""
 
     trials: int
     measurements: list[Measurement]

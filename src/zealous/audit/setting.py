@@ -59,12 +59,7 @@ class Setting:
 
 
 class SettingsMaker(NamedTuple):
-    """What is tried of one mechanism, or of several that are alike.
-
-    Attributes:
-        name: What it is about.
-        settings: Makes the settings.
-    """
+    """What is tried of one mechanism, or of several that are alike."""
 
     name: str
     settings: Callable[[], Iterable[Setting]]

@@ -106,12 +106,7 @@ def noise_delta(part: Figures, share: float = 1.0) -> float:
 
 
 def deltas(part: Figures, tau_prime: int | None = None) -> tuple[float, float]:
-    """The least delta that is true of these parameters, and the delta of the theorem about them.
-
-    Args:
-        part: The figures.
-        tau_prime: Another second threshold than theirs.
-    """
+    """The least delta that is true of these parameters, and the delta of the theorem about them."""
     if finds_keys(part):
         return _rounds_deltas(part)
     if part["tau_prime"] is None or part["noise"] == CAPPED:

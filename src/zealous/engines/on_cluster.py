@@ -13,13 +13,7 @@ from zealous.files.places import Place, place_of
 
 @dataclass(frozen=True, kw_only=True)
 class OnCluster(OnEngine):
-    """A log where Spark alone can look: files by their URL, a table, or a DataFrame.
-
-    Attributes:
-        url: Where its files are.
-        table: Its name in the session's catalogue.
-        frame: The DataFrame.
-    """
+    """A log where Spark alone can look: files by their URL, a table, or a DataFrame."""
 
     url: str | None = field(default=None, repr=False)
     table: str | None = None

@@ -17,11 +17,7 @@ from zealous.files.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class OnEngine:
-    """A log that an engine alone can read, as a place that nobody else can look at.
-
-    Attributes:
-        name: What it is called in messages.
-    """
+    """A log that an engine alone can read, as a place that nobody else can look at."""
 
     name: str
 

@@ -205,12 +205,7 @@ class Book:
         return self._standing(self.caps.period, measure, within, more)
 
     def releases_left(self, like: Charge, *, most: int) -> int | None:
-        """How many more releases like one fit the cap over all releases; None without a cap.
-
-        Args:
-            like: What each of them costs.
-            most: No more than this are counted.
-        """
+        """How many more releases like one fit the cap over all releases; None without a cap."""
         cap, measure = self.caps.all, self.measure(like) or _USUAL
         if not cap:
             return None

@@ -52,12 +52,7 @@ register = DATABASES.register
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Query(OnEngine):
-    """The result of a query.
-
-    Attributes:
-        database: Where it is answered.
-        checked: The query.
-    """
+    """The result of a query."""
 
     database: Database = field(repr=False)
     checked: PersonQuery = field(repr=False)

@@ -53,13 +53,7 @@ def tells_date(time_format: str | None) -> bool:
 
 
 def timestamp_sql(column: str, text: str, time_format: str | None) -> str:
-    """SQL: a timestamp in UTC, or NULL.
-
-    Args:
-        column: The column, quoted.
-        text: SQL of the column as text.
-        time_format: How times are written; see `Log`.
-    """
+    """SQL: a timestamp in UTC, or NULL."""
     if time_format in _EPOCHS:
         number = f"try_cast({column} as double) / {_EPOCHS[time_format]}"
         # Of a column of a Parquet file DuckDB knows a least and a greatest value, to which NaN does

@@ -43,11 +43,7 @@ ENDING = ".drafts"  # of the folder's name, after that of the ledger
 
 @dataclass(frozen=True, kw_only=True)
 class Drafts:
-    """The private folder of a series, while one run has it.
-
-    Attributes:
-        folder: Where it is.
-    """
+    """The private folder of a series, while one run has it."""
 
     folder: Path
 
@@ -165,11 +161,7 @@ def _lock(file: int, folder: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftAccount(Account):
-    """Pays for a release that is drawn to a folder of drafts.
-
-    Attributes:
-        draft: The id of its draft.
-    """
+    """Pays for a release that is drawn to a folder of drafts."""
 
     draft: str
 

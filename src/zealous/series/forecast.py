@@ -130,13 +130,7 @@ def missing_releases(series: Series, book: Book) -> list[tuple[str, Period]]:
 
 
 def with_releases(book: Book, charge: Charge, releases: Sequence[tuple[str, Period]]) -> Book:
-    """The ledger as it would be after some more releases, whether it grants them or not.
-
-    Args:
-        book: The ledger's.
-        charge: What each costs.
-        releases: Their ids and periods.
-    """
+    """The ledger as it would be after some more releases, whether it grants them or not."""
     entry, _ = preview_entry("forecast", charge)
     first = max(book.entries, default=0) + 1
     more = {

@@ -27,13 +27,7 @@ class Row(NamedTuple):
 
 
 def tell(found: Demonstration, folder: Path, *, width: int) -> str:
-    """The story, for people.
-
-    Args:
-        found: What was measured.
-        folder: Where the release was written.
-        width: Of the terminal.
-    """
+    """The story, for people."""
     return "\n".join(_sections(found, folder, Page(width))).rstrip("\n")
 
 

@@ -84,12 +84,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Sequence[Check]):
-    """All that was looked at; true where nothing of it is wrong.
-
-    Attributes:
-        where: The release.
-        checks: What was looked at, in order.
-    """
+    """All that was looked at; true where nothing of it is wrong."""
 
     where: Path
     checks: tuple[Check, ...]

@@ -30,11 +30,7 @@ class AdbcServer(ABC):
     driver: ClassVar[str]  # the module that connects
 
     def __init__(self, url: str) -> None:
-        """A database.
-
-        Args:
-            url: How to connect to it.
-        """
+        """A database."""
         self._url = url
 
     @property

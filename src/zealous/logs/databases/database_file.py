@@ -13,11 +13,7 @@ from zealous.files.passwords import without_password
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseFile:
-    """A file that is a database.
-
-    Attributes:
-        path: Where it is.
-    """
+    """A file that is a database."""
 
     scheme: ClassVar[str]  # what its URLs begin with
     path: LocalPath

@@ -145,11 +145,6 @@ def associations(record: Record, tables: Mapping[str, pa.Table], family: str) ->
     published counts, so support is a low estimate, and confidence and lift may be off either way;
     of sequences of three and more also which rules are there depends on that. And the strongest of
     many rules are the lucky ones too.
-
-    Args:
-        record: release.json.
-        tables: The published rows by kind.
-        family: One of `rule_families`.
     """
     known = rule_families(record)[family]
     most, thresholds = len(known.kinds), _thresholds(record, tables, known)

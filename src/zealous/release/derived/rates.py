@@ -49,10 +49,6 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     who can have clicked over the most who can have asked, and the most over the fewest, cut to
     [0, 1]. A rate is cut likewise. See `Interval` for what a count can stand for: just above a
     threshold that is a wide range.
-
-    Args:
-        record: release.json.
-        tables: The published rows by kind.
     """
     parts = {part.kind: part for part in record.plan}
     ((first, second),) = (

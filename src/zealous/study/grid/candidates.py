@@ -33,14 +33,7 @@ ORIGINAL, ZEALOUS = "original", "zealous"
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Where on the grid a release stands.
-
-    Attributes:
-        method: Its name.
-        epsilon: None where the method has none.
-        k: Likewise.
-        m: Likewise.
-    """
+    """Where on the grid a release stands."""
 
     method: str
     epsilon: float | None = None
@@ -89,15 +82,7 @@ def _calibration(epsilon: float, delta: float, m: int, people: int) -> Calibrati
 
 @dataclass(frozen=True, kw_only=True)
 class ZealousCandidate:
-    """ZEALOUS, each histogram at the whole epsilon, as the paper has it.
-
-    Attributes:
-        epsilon: Of each histogram.
-        delta: Of each histogram.
-        m: Items a user.
-        draws: Of the noise.
-        seed: Fixes the noise.
-    """
+    """ZEALOUS, each histogram at the whole epsilon, as the paper has it."""
 
     epsilon: float
     delta: float

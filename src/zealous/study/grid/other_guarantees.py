@@ -60,16 +60,7 @@ def _mechanism(name: str, epsilon: float, delta: float, m: int, people: int) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class OtherGuaranteeCandidate:
-    """One of `OTHER_GUARANTEES`, each histogram at the whole epsilon.
-
-    Attributes:
-        name: Which.
-        epsilon: Of each histogram.
-        delta: The study's, for all people together.
-        m: Items a user.
-        draws: Of the noise.
-        seed: Fixes the noise.
-    """
+    """One of `OTHER_GUARANTEES`, each histogram at the whole epsilon."""
 
     name: str
     epsilon: float

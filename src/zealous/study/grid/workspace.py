@@ -26,11 +26,7 @@ _MARK = "true figures of a log, and noise that can be repeated: not for publicat
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """A directory that becomes the result of a study, with a folder for what is not finished.
-
-    Attributes:
-        directory: Where the results will be.
-    """
+    """A directory that becomes the result of a study, with a folder for what is not finished."""
 
     directory: Path
 
@@ -79,10 +75,6 @@ class Workspace:
 
 def workspace(directory: Path, identity: Mapping[str, Any]) -> Workspace:
     """A new directory for a study, or one in which the same study was broken off.
-
-    Args:
-        directory: Where the results will be.
-        identity: All that the figures depend on.
 
     Raises:
         ReleaseError: The directory holds something else, or belongs to a release.

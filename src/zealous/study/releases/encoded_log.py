@@ -89,12 +89,6 @@ def encode(
 ) -> tuple[EncodedLog, dict[PublicInput, pa.Table]]:
     """Number the users and items of a log.
 
-    Args:
-        kind: What the items are.
-        source: The log, on the embedded engine.
-        public: Public tables of (item..., count).
-        say: Receives progress.
-
     Returns:
         The log in numbers, and the public tables as (item, count); items of theirs that nobody has
         get codes that nobody else has.

@@ -25,11 +25,6 @@ def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[Mech
     """Write the rows as CSV, all that is said about them as JSON, and the picture as SVG and PNG.
 
     Internal: they hold true figures of a log.
-
-    Args:
-        folder: Where to write; must exist.
-        about: What `--json` prints.
-        rows: The rows.
     """
     with (folder / f"{NAME}.csv").open("w", newline="", encoding="utf-8") as file:
         table = [_flatten(each) for each in about["rows"]]

@@ -38,14 +38,7 @@ def kind_label(kind: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A method at one setting: a row of a table.
-
-    Attributes:
-        method: Its name.
-        epsilon: None where it has none.
-        k: Likewise.
-        m: Likewise.
-    """
+    """A method at one setting: a row of a table."""
 
     method: str
     epsilon: float | None = None
@@ -66,12 +59,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsView:
-    """Results, and the study they are of.
-
-    Attributes:
-        results: All figures.
-        study: Its settings, as `Study.as_object` gives them.
-    """
+    """Results, and the study they are of."""
 
     results: Results
     study: Mapping[str, Any]
