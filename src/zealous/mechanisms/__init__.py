@@ -23,6 +23,7 @@ Read `protocol`, `laws` and `thresholds` first, then `zealous`, the default. The
   with `domain`, `results`, `listed`, `of_keywords` and `of_smaller`.
 - Items are found in rounds, and counted then: `key_counts` with `rounds`, `prior` and `pooled`.
 - Chosen by what was published before: `after_look`. Chosen by a rule: `choose`.
+- The public files that some of them read: `public_files`.
 - What a release says of each: `descriptions`.
 """
 

@@ -26,7 +26,6 @@ from zealous.mechanisms.protocol import (
     CalibratedMechanism,
     Count,
     MechanismDefaults,
-    PublicInput,
     register,
 )
 from zealous.mechanisms.selection import Selection
@@ -175,8 +174,6 @@ class AfterLook(MechanismDefaults):
 
     name: ClassVar[str] = "after-look"
     proof_page: ClassVar[str] = "docs/proofs/look.md"
-    pure: ClassVar[bool] = False
-    public_input: ClassVar[PublicInput | None] = None
     description: ClassVar[Description] = _ChosenDescription(
         how="The mechanism and its parameters follow from the published table of how many items "
         "each unit has."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
 from zealous.mechanisms.laws import NoiseByLaw
-from zealous.mechanisms.protocol import MechanismDefaults, PublicInput
+from zealous.mechanisms.protocol import MechanismDefaults
 from zealous.privacy.calibrate import scale_for
 from zealous.privacy.composition import Loss
 from zealous.privacy.guarantee import (
@@ -47,7 +47,6 @@ class KnownListMechanism(NoiseByLaw, MechanismDefaults):
     scale: Fraction
 
     pure: ClassVar[bool] = True
-    public_input: ClassVar[PublicInput | None] = None
     tau: ClassVar[int] = 0
     tau_prime: ClassVar[int | None] = None
 

@@ -125,18 +125,120 @@ class Mechanism(Protocol):
 
 
 class CalibratedMechanism(Mechanism, Protocol):
-    """A mechanism of this package: its parameters follow from a guarantee, and give it back."""
+    """A mechanism that plans and releases can use: it describes itself completely.
+
+    Nobody asks which one it is. To write one begin with a class that is near (`Thresholds`,
+    `KnownListMechanism`), or with `MechanismDefaults`, which has all that most leave as it is. Then
+    `release`, `calibrate`, `delta` and `loss` are what a proof is about.
+    """
 
     name: ClassVar[str]
-    proof_page: ClassVar[str]
+
+    # What it promises, and where that is proved
+
+    @classmethod
+    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
+        """The parameters that publish the most under a guarantee.
+
+        Raises:
+            UsageError: This mechanism cannot give such a guarantee.
+        """
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """The delta that is proven for these parameters at the goal's epsilon and neighbours.
+
+        An upper bound, rounded up; 1 where nothing is proven.
+        """
+
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """What it tells of one person, whatever was published before: what releases compose.
+
+        It says `items` only where, by itself, it lets no output decide which of one person's items
+        can be exposed. Whether those of its kind are steered, `planning.together.losses` knows.
+        """
+
     pure: ClassVar[bool]
     """Whether it needs no delta."""
+
+    def theorem(self, goal: Guarantee) -> str:
+        """Where it is proved that it gives such a guarantee."""
+
+    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
+        """What these parameters promise under the other definition, where anything is proven."""
+
+    def delta_if_replaced(self, goal: Guarantee) -> Fraction:
+        """The delta at twice the epsilon of an add-remove goal, where a history is replaced."""
+
+    def exact_parameters(self) -> ThresholdParameters | None:
+        """Its parameters, where the noise is discrete Laplace between two thresholds; else None.
+
+        More is proven of such: at any epsilon, and for people with several accounts.
+        """
+
+    # What it needs besides counts, and which kinds and logs it serves
+
     public_input: ClassVar[PublicInput | None]
     """The option whose public file it reads."""
-    description: ClassVar[Description]
-    """What a release says of the tables that it made."""
+
+    @classmethod
+    def read_public_file(
+        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
+    ) -> PublicTable:
+        """The rows of its public file.
+
+        Args:
+            path: The file, or the directory of a release.
+            kind: What is published.
+            roles: The roles that have a column in the log.
+        """
+
+    @classmethod
+    def required_kind(cls, kind: Kind) -> str | None:
+        """The name of the kind whose table it needs, published before one of this kind."""
+
+    def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
+        """The same with what it needs besides counts, which may change its parameters.
+
+        Args:
+            item_list: The rows of its public file, or all items that there can be.
+            first: The published table of its `required_kind`.
+        """
+
     family: ClassVar[str | None]
     """It serves only kinds whose default mechanism is this one; None: all other kinds."""
+
+    @classmethod
+    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
+        """Refuse a kind of items that it does not serve, given those published before it.
+
+        Raises:
+            UsageError: It does not serve it, or the required kind is not among them.
+        """
+
+    def check_roles(self, roles: Collection[str]) -> None:
+        """Refuse a log by the columns that it has.
+
+        Raises:
+            UsageError: They void the guarantee.
+        """
+
+    # What a table that follows this one must know of it
+
+    def decides_who_kept_what(self) -> bool:
+        """Whether what it published decides which items each user kept.
+
+        A table that is counted for those users alone who kept an item of this one, such as click
+        rates, is then steered by an output, and composes with less in common.
+        """
+
+    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
+        """Which items users kept some of when they were counted; None: all that they had.
+
+        Args:
+            published: What it published, with its inputs.
+        """
+
+    # What release.json says of it, and how that is checked
 
     @property
     def noise_law(self) -> str:
@@ -154,12 +256,11 @@ class CalibratedMechanism(Mechanism, Protocol):
     def tau_prime(self) -> int | None:
         """No published count is at or below it; None where there is no such threshold."""
 
-    @classmethod
-    def calibrate(cls, goal: Guarantee, items_per_user: int) -> Self:
-        """The parameters that publish the most under a guarantee.
+    def parameters(self) -> dict[str, Any]:
+        """What release.json must say beside scale and thresholds for `from_record`.
 
-        Raises:
-            UsageError: This mechanism cannot give such a guarantee.
+        Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `rounds`
+        and `longer` have keys of their own, since 0.1.0 wrote them so.
         """
 
     @classmethod
@@ -170,28 +271,19 @@ class CalibratedMechanism(Mechanism, Protocol):
             UsageError: It says what no such mechanism can have.
         """
 
-    def delta(self, goal: Guarantee) -> Fraction:
-        """The delta that is proven for these parameters at the goal's epsilon and neighbours.
-
-        An upper bound, rounded up; 1 where nothing is proven.
-        """
-
-    def loss(self, neighbors: Neighbors) -> Loss:
-        """What it tells of one person, whatever was published before: what releases compose.
-
-        It says `items` only where, by itself, it lets no output decide which of one person's items
-        can be exposed. Whether those of its kind are steered, `planning.together.losses` knows.
-        """
-
-    def decides_who_kept_what(self) -> bool:
-        """Whether its output decides which items each user kept, and so steers what follows it."""
-
-    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
-        """Which items users kept some of when they were counted; None: all that they had.
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Refuse rows that it could not have published from what was published before.
 
         Args:
-            published: What it published, with its inputs.
+            rows: The items as they are counted, with their published counts.
+            first: The published table that it follows; None for a mechanism that follows none.
+            whole: Whether no row was taken out since.
+
+        Raises:
+            ReleaseError: It could not. The message quotes no row.
         """
+
+    # What to expect, and in which words
 
     def publication_probability(self, count: int) -> float:
         """The chance that an item of this many users (after bounding) is published."""
@@ -215,88 +307,18 @@ class CalibratedMechanism(Mechanism, Protocol):
     def expected_unique_items_per_user(self) -> float:
         """Of one user's items that nobody else has, at most so many are published on average."""
 
+    def expected_unique_items(self, users: int) -> float:
+        """Of items that one user alone has, at most so many are published on average."""
+
     def threshold_text(self) -> str:
         """What an item must pass, in a few words."""
 
-    def parameters(self) -> dict[str, Any]:
-        """What release.json must say beside scale and thresholds for `from_record`.
-
-        Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `rounds`
-        and `longer` have keys of their own, since 0.1.0 wrote them so.
-        """
+    description: ClassVar[Description]
+    """What a release says of the tables that it made."""
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
         """Why it publishes most of all that use the same public file; None where it does not."""
-
-    @classmethod
-    def required_kind(cls, kind: Kind) -> str | None:
-        """The name of the kind whose table it needs, published before one of this kind."""
-
-    @classmethod
-    def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
-        """Refuse a kind of items that it does not serve, given those published before it.
-
-        Raises:
-            UsageError: It does not serve it, or the required kind is not among them.
-        """
-
-    def check_roles(self, roles: Collection[str]) -> None:
-        """Refuse a log by the columns that it has.
-
-        Raises:
-            UsageError: They void the guarantee.
-        """
-
-    @classmethod
-    def read_public_file(
-        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
-    ) -> PublicTable:
-        """The rows of its public file.
-
-        Args:
-            path: The file, or the directory of a release.
-            kind: What is published.
-            roles: The roles that have a column in the log.
-        """
-
-    def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
-        """The same with what it needs besides counts, which may change its parameters.
-
-        Args:
-            item_list: The rows of its public file, or all items that there can be.
-            first: The published table of its `required_kind`.
-        """
-
-    def theorem(self, goal: Guarantee) -> str:
-        """Where it is proved that it gives such a guarantee."""
-
-    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
-        """What these parameters promise under the other definition, where anything is proven."""
-
-    def exact_parameters(self) -> ThresholdParameters | None:
-        """Its parameters, where the noise is discrete Laplace between two thresholds; else None.
-
-        More is proven of such: at any epsilon, and for people with several accounts.
-        """
-
-    def delta_if_replaced(self, goal: Guarantee) -> Fraction:
-        """The delta at twice the epsilon of an add-remove goal, where a history is replaced."""
-
-    def expected_unique_items(self, users: int) -> float:
-        """Of items that one user alone has, at most so many are published on average."""
-
-    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
-        """Refuse rows that it could not have published from what was published before.
-
-        Args:
-            rows: The items as they are counted, with their published counts.
-            first: The published table that it follows; None for a mechanism that follows none.
-            whole: Whether no row was taken out since.
-
-        Raises:
-            ReleaseError: It could not. The message quotes no row.
-        """
 
 
 class MechanismDefaults:
@@ -304,17 +326,47 @@ class MechanismDefaults:
 
     name: ClassVar[str]
     proof_page: ClassVar[str]
-    family: ClassVar[str | None] = None
+    """Where it is proved that it gives what it was calibrated for; see `theorem`."""
+
+    pure: ClassVar[bool] = False
+
+    def theorem(self, goal: Guarantee) -> str:
+        """One proof for every guarantee that it gives."""
+        return self.proof_page
+
+    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
+        """It gives the one that it was calibrated for."""
+        return None
+
+    def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:
+        """The delta at twice the epsilon where a user is replaced: two sets of counts move."""
+        return self.delta(replace(goal, neighbors="replace", epsilon=2 * goal.epsilon))
+
+    def exact_parameters(self) -> ThresholdParameters | None:
+        """It is no Laplace noise between two thresholds."""
+        return None
+
+    public_input: ClassVar[PublicInput | None] = None
 
     @classmethod
-    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """It is used where it is asked for."""
-        return None
+    def read_public_file(
+        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
+    ) -> PublicTable:
+        """Items of the kind, the most frequent first."""
+        return read_public(path, kind, roles=roles)
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
         """It needs no other table."""
         return None
+
+    def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
+        """It needs nothing besides counts, and refuses a public file."""
+        if item_list is not None:
+            raise UsageError(f"the {self.name} mechanism uses no public file")
+        return self
+
+    family: ClassVar[str | None] = None
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
@@ -331,46 +383,22 @@ class MechanismDefaults:
     def check_roles(self, roles: Collection[str]) -> None:
         """It takes whatever log there is."""
 
-    @classmethod
-    def read_public_file(
-        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
-    ) -> PublicTable:
-        """Items of the kind, the most frequent first."""
-        return read_public(path, kind, roles=roles)
-
-    def with_inputs(self, item_list: Any = None, first: pa.Table | None = None) -> Self:
-        """It needs nothing besides counts, and refuses a public file."""
-        if item_list is not None:
-            raise UsageError(f"the {self.name} mechanism uses no public file")
-        return self
-
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:
-        """Where there is no second threshold: then users kept some of the published items alone."""
+        """True without a second threshold: then users kept items of a list that was found first."""
         return self.tau_prime is None
 
     def counted_items(self: CalibratedMechanism, published: pa.Table) -> pa.Table | ItemRule | None:
         """Without a second threshold it was the published items alone."""
         return published if self.tau_prime is None else None
 
-    def theorem(self, goal: Guarantee) -> str:
-        """One proof for every guarantee that it gives."""
-        return self.proof_page
-
-    def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
-        """It gives the one that it was calibrated for."""
-        return None
-
-    def exact_parameters(self) -> ThresholdParameters | None:
-        """It is no Laplace noise between two thresholds."""
-        return None
-
-    def delta_if_replaced(self: CalibratedMechanism, goal: Guarantee) -> Fraction:
-        """The delta at twice the epsilon where a user is replaced: two sets of counts move."""
-        return self.delta(replace(goal, neighbors="replace", epsilon=2 * goal.epsilon))
-
     def expected_unique_items(self: CalibratedMechanism, users: int) -> float:
         """Those of each user, added up."""
         return users * self.expected_unique_items_per_user()
+
+    @classmethod
+    def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
+        """It is used where it is asked for."""
+        return None
 
 
 MECHANISMS: Registry[type[CalibratedMechanism]] = Registry(

@@ -1,5 +1,9 @@
 """Noise between two thresholds: what ZEALOUS and its descendants do to a histogram.
 
+Why this is private: one person moves at most m counts by one, and noise hides that. What it cannot
+hide is that an item is there at all which few people have. Below tau it is not looked at. One that
+only this person lifts to tau is seen if its noise exceeds tau_prime - tau; delta bounds the chance.
+
 Guarantee:
     Every count of at least tau gets its own exact noise, and only what is strictly above tau_prime
     is published, with its noisy count. Nothing else of the counts leaves.
@@ -11,12 +15,12 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from zealous.engines.engine import Counted
 from zealous.libraries import np, pa
 from zealous.mechanisms.laws import LAPLACE, Noise, NoiseByLaw
-from zealous.mechanisms.protocol import Count, MechanismDefaults, PublicInput
+from zealous.mechanisms.protocol import Count, MechanismDefaults
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.accounting.intervals import Interval
@@ -52,9 +56,6 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
     tau: int
     tau_prime: int
 
-    pure: ClassVar[bool] = False
-    public_input: ClassVar[PublicInput | None] = None
-
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
         return cls(
@@ -68,16 +69,19 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
         """Publish: the kept items with their noisy counts, in no particular order."""
         counted = count(bound=self.items_per_user, at_least=self.tau)
         draw = partial(self._noisy_rows, random_bytes)
-        return list(
-            counted.map_batches(draw) if isinstance(counted, Counted) else map(draw, counted)
-        )
+        if isinstance(counted, Counted):  # noise is added where the rows are: on a cluster, there
+            return list(counted.map_batches(draw))
+        return list(map(draw, counted))
 
     def probability_above(self, count: int, t: int) -> float:
         """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
         return self.noise_above(t - count)
 
     def loss(self, neighbors: Neighbors) -> Loss:
-        """Each of her items at tau may be shown by its noise; all other counts shift under it."""
+        """Items that stand at tau by one person may be shown; her other counts shift by one.
+
+        docs/proofs/composition.md says how such losses add up.
+        """
         return self.law.accounting.histogram_loss(
             scale=self.scale,
             t=self.tau_prime - self.tau,

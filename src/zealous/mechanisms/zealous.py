@@ -60,6 +60,22 @@ class Zealous(Thresholds):
 
     def other_guarantee(self, goal: Guarantee) -> Guarantee | None:
         """What else `satisfied_guarantees` gives; none where that needs a number of users."""
+        others = (each for each in self._satisfied(goal) if each.definition != goal.definition)
+        return next(others, None)
+
+    def delta_if_replaced(self, goal: Guarantee) -> Fraction:
+        """By the theorem it is the same."""
+        return self.delta(goal)
+
+    def delta(self, goal: Guarantee) -> Fraction:
+        """By `satisfied_guarantees`; 1 where the goal's epsilon is below what it needs."""
+        for each in self._satisfied(goal):
+            if each.definition == goal.definition and each.epsilon <= goal.epsilon:
+                return each.delta
+        return Fraction(1)
+
+    def _satisfied(self, goal: Guarantee) -> list[Guarantee]:
+        """What the theorems prove of these parameters, for the goal's neighbours and users."""
         found = satisfied_guarantees(
             scale=self.scale,
             tau=self.tau,
@@ -68,27 +84,4 @@ class Zealous(Thresholds):
             users=goal.users,
             unit=goal.unit,
         )
-        others = [
-            each
-            for each in found
-            if each.definition != goal.definition and each.neighbors == goal.neighbors
-        ]
-        return others[0] if others else None
-
-    def delta_if_replaced(self, goal: Guarantee) -> Fraction:
-        """By the theorem it is the same."""
-        return self.delta(goal)
-
-    def delta(self, goal: Guarantee) -> Fraction:
-        """By `satisfied_guarantees`; 1 where the goal's epsilon is below what it needs."""
-        found = satisfied_guarantees(
-            scale=self.scale,
-            tau=self.tau,
-            tau_prime=self.tau_prime,
-            items_per_user=self.items_per_user,
-            users=goal.users,
-        )
-        for each in found:
-            if type(each) is type(goal) and each.neighbors == goal.neighbors:
-                return each.delta if each.epsilon <= goal.epsilon else Fraction(1)
-        return Fraction(1)
+        return [each for each in found if each.neighbors == goal.neighbors]
