@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,8 @@ from zealous.noise import RandomBytes, seeded_bytes
 from zealous.privacy.calibrate import Calibration, calibrate
 from zealous.privacy.guarantee import SESSION_GAP, Guarantee, ProbabilisticDP, positive_integer
 from zealous.study.anonymity import Method, histograms
+from zealous.study.measures.accuracy import counted_mistakes, expected_inaccuracy
+from zealous.study.measures.measured import Measured
 from zealous.study.releases.original_histogram import Ints, Original
 from zealous.study.releases.released import (
     Released,
@@ -61,6 +64,21 @@ class Candidate(Protocol):
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """What is left of each kind; a kind that the method does not give is left out."""
 
+    def own_figures(
+        self, released: Mapping[str, Released], draw: int
+    ) -> Iterator[tuple[str, Measured]]:
+        """What is measured of this method alone, each figure with its kind."""
+
+
+class NoOwnFigures:
+    """A method that is measured as all are."""
+
+    def own_figures(
+        self, released: Mapping[str, Released], draw: int
+    ) -> Iterator[tuple[str, Measured]]:
+        """None."""
+        yield from ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class OriginalCandidate:
@@ -73,6 +91,16 @@ class OriginalCandidate:
         """Everything."""
         return {kind: original_as_release(original) for kind, original in originals.items()}
 
+    def own_figures(
+        self, released: Mapping[str, Released], draw: int
+    ) -> Iterator[tuple[str, Measured]]:
+        """How many people there are, and how much each has."""
+        for kind, each in released.items():
+            original = each.original
+            yield kind, Measured("average-items", int(original.times.sum()) / original.people)
+            yield kind, Measured("average-distinct-items", original.users.sum() / original.people)
+        yield "", Measured("people", original.people)
+
 
 @cache
 def _calibration(epsilon: float, delta: float, m: int, people: int) -> Calibration:
@@ -81,9 +109,10 @@ def _calibration(epsilon: float, delta: float, m: int, people: int) -> Calibrati
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZealousCandidate:
-    """ZEALOUS, each histogram at the whole epsilon, as the paper has it."""
+class CalibratedCandidate(NoOwnFigures, ABC):
+    """A mechanism that is calibrated to each histogram's people, at the whole epsilon."""
 
+    name: str
     epsilon: float
     delta: float
     m: int
@@ -92,30 +121,51 @@ class ZealousCandidate:
 
     @property
     def setting(self) -> Setting:
-        return Setting(method=ZEALOUS, epsilon=float(self.epsilon), m=self.m)
+        return Setting(method=self.name, epsilon=float(self.epsilon), m=self.m)
 
-    def calibration(self, people: int) -> Calibration:
-        """Its parameters for a log of so many users."""
-        return _calibration(self.epsilon, self.delta, self.m, people)
+    @abstractmethod
+    def mechanism(self, people: int) -> Mechanism:
+        """The mechanism for a log of so many users."""
 
     def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
         """One draw of the noise."""
         found = {}
         for kind, original in originals.items():
-            best = self.calibration(original.people)
-            mechanism = Zealous(
-                items_per_user=self.m,
-                scale=best.scale,
-                tau=best.tau,
-                tau_prime=best.tau_prime,
-            )
-            noise = repeatable_bytes(self.seed, ZEALOUS, self.epsilon, self.m, kind, draw)
-            found[kind] = run_mechanism(mechanism, original, noise)
+            noise = repeatable_bytes(self.seed, self.name, self.epsilon, self.m, kind, draw)
+            found[kind] = run_mechanism(self.mechanism(original.people), original, noise)
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class MechanismCandidate:
+class ZealousCandidate(CalibratedCandidate):
+    """ZEALOUS, as the paper has it."""
+
+    name: str = ZEALOUS
+
+    def calibration(self, people: int) -> Calibration:
+        """Its parameters for a log of so many users."""
+        return _calibration(self.epsilon, self.delta, self.m, people)
+
+    def mechanism(self, people: int) -> Mechanism:
+        best = self.calibration(people)
+        return Zealous(
+            items_per_user=self.m, scale=best.scale, tau=best.tau, tau_prime=best.tau_prime
+        )
+
+    def own_figures(
+        self, released: Mapping[str, Released], draw: int
+    ) -> Iterator[tuple[str, Measured]]:
+        """How far it is from what the paper's theorem on accuracy allows."""
+        for kind, each in released.items():
+            best = self.calibration(each.original.people)
+            for figure in counted_mistakes(each, best, self.m):
+                yield kind, figure
+            for figure in expected_inaccuracy(each.original, best, self.m) if draw == 0 else ():
+                yield kind, figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismCandidate(NoOwnFigures):
     """A custom mechanism.
 
     Attributes:
@@ -143,7 +193,7 @@ class MechanismCandidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodCandidate:
+class MethodCandidate(NoOwnFigures):
     """An anonymity method.
 
     Attributes:

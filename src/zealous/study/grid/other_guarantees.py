@@ -16,9 +16,7 @@ from functools import cache
 from zealous.mechanisms import Mechanism, Zealous
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Indistinguishability
-from zealous.study.grid.candidates import Setting, repeatable_bytes, run_mechanism
-from zealous.study.releases.original_histogram import Original
-from zealous.study.releases.released import Released
+from zealous.study.grid.candidates import CalibratedCandidate
 from zealous.study.theory.printed_formulas import Continuous
 
 
@@ -59,25 +57,8 @@ def _mechanism(name: str, epsilon: float, delta: float, m: int, people: int) -> 
 
 
 @dataclass(frozen=True, kw_only=True)
-class OtherGuaranteeCandidate:
-    """One of `OTHER_GUARANTEES`, each histogram at the whole epsilon."""
+class OtherGuaranteeCandidate(CalibratedCandidate):
+    """One of `OTHER_GUARANTEES`."""
 
-    name: str
-    epsilon: float
-    delta: float
-    m: int
-    draws: int
-    seed: int
-
-    @property
-    def setting(self) -> Setting:
-        return Setting(method=self.name, epsilon=float(self.epsilon), m=self.m)
-
-    def release(self, originals: Mapping[str, Original], draw: int) -> Mapping[str, Released]:
-        """One draw of the noise."""
-        found = {}
-        for kind, original in originals.items():
-            made = _mechanism(self.name, self.epsilon, self.delta, self.m, original.people)
-            noise = repeatable_bytes(self.seed, self.name, self.epsilon, self.m, kind, draw)
-            found[kind] = run_mechanism(made, original, noise)
-        return found
+    def mechanism(self, people: int) -> Mechanism:
+        return _mechanism(self.name, self.epsilon, self.delta, self.m, people)

@@ -25,6 +25,7 @@ from zealous.release.progress import report_skipped
 from zealous.study.anonymity import METHODS, Method, check_engine, check_users, method_by_name
 from zealous.study.grid.candidates import (
     ORIGINAL,
+    ZEALOUS,
     Candidate,
     MechanismCandidate,
     MethodCandidate,
@@ -37,8 +38,6 @@ from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
-from zealous.study.measures.accuracy import counted_mistakes as mistakes
-from zealous.study.measures.accuracy import expected_inaccuracy
 from zealous.study.measures.caching import Caching
 from zealous.study.measures.document_frequencies import Documents, documents_from
 from zealous.study.measures.measured import Measured, OwnMeasure
@@ -342,21 +341,9 @@ def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[
     m, itself = candidate.setting.m, candidate.setting.method == ORIGINAL
     learns = not itself and (m is None or m in SUBSTITUTED_M)
     yield from against.measure(released, substitute=learns)
-    if isinstance(candidate, ZealousCandidate):
-        for kind, each in released.items():
-            best = candidate.calibration(each.original.people)
-            for figure in mistakes(each, best, candidate.m):
-                yield kind, figure
-            for figure in (
-                expected_inaccuracy(each.original, best, candidate.m) if draw == 0 else ()
-            ):
-                yield kind, figure
     if itself:
         yield from against.perfect()
-        for kind, original in against.originals.items():
-            yield kind, Measured("average-items", int(original.times.sum()) / original.people)
-            yield kind, Measured("average-distinct-items", original.users.sum() / original.people)
-        yield "", Measured("people", original.people)
+    yield from candidate.own_figures(released, draw)
 
 
-RESERVED_NAMES = (ORIGINAL, "zealous", *OTHER_GUARANTEES, *METHODS)
+RESERVED_NAMES = (ORIGINAL, ZEALOUS, *OTHER_GUARANTEES, *METHODS)
