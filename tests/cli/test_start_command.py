@@ -86,7 +86,7 @@ def test_undecided_privacy_is_marked_as_an_example(run: Run, tmp_path: Path) -> 
     (tmp_path / "shop.csv").write_text(SHOP)
     undecided = run("start", "shop.csv")
     assert undecided.code == 0
-    assert "as an example to decide on" in undecided.stdout
+    assert "What follows is an example" in undecided.stdout
     assert "The command, for the example" in undecided.stdout
     decided = run("start", "shop.csv", "--privacy", "strict").stdout
     assert "example" not in decided

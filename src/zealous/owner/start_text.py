@@ -33,10 +33,10 @@ TAKEN_FOR: Mapping[Role, str] = {
     "object": "an object: not usable",
 }
 _PROTECTED: Mapping[Unit, str] = {
-    "user": "Protected as a whole is all that one person did.",
-    "user-day": "Protected as a whole is what one person did on one day (UTC); over n days epsilon "
+    "user": "All that one person did is protected as a whole.",
+    "user-day": "What one person did on one day (UTC) is protected as a whole; over n days epsilon "
     "is n times as large.",
-    "session": "Protected as a whole is one session of one person; over n sessions epsilon is n "
+    "session": "One session of one person is protected as a whole; over n sessions epsilon is n "
     "times as large.",
 }
 _EXPECT: Mapping[Outlook, str] = {
@@ -129,16 +129,16 @@ def unit_section(page: Page, found: FoundLog, unit: Unit) -> str:
     """Whose data is protected as a whole."""
     others = [each for each in found.units() if each != unit]
     said = [
-        f"{person_in_words(found.column('user'))} Another column: --user COLUMN.",
+        f"{person_in_words(found.column('user'))} To use another column: --user COLUMN.",
         _PROTECTED[unit],
     ]
     if others:
         said.append(f"Other units: --unit {' or '.join(others)}.")
     if not found.is_dated():
         said.append(
-            "Days need a column with the time: --time COLUMN."
+            "To protect days instead, name a column with the time: --time COLUMN."
             if found.column("time") is None
-            else "The times have no date, so that nobody can tell days."
+            else "The times have no date, so days cannot be told apart."
         )
     return page.section("Whose data is protected", " ".join(said))
 
@@ -165,7 +165,7 @@ def items_section(page: Page, draft: Draft, offered: Sequence[Offer], told: bool
         "" if told else "No name tells what is wanted: this is the first column that may be it.",
         "These columns also allow:" if lines else "",
         "\n".join([*(f"  {line}" for line in lines), ""]),
-        "Several share the budget, so that fewer items of each appear: --items A,B."
+        "Several kinds share the budget, so fewer items of each appear: --items A,B."
         if lines
         else "",
     )
@@ -179,7 +179,7 @@ def ladder_section(page: Page, draft: Draft, decided: bool) -> str:
         "Of several kinds of items, that is the one that needs most."
         if len(draft.items) > 1
         else "",
-        "" if decided else f"{_DECIDE} What follows is moderate, as an example to decide on.",
+        "" if decided else f"{_DECIDE} What follows is an example: moderate.",
     )
 
 
@@ -216,10 +216,10 @@ def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
     units, users = draft.goal.units(), draft.goal.users or 0
     kinds = draft.by_kind()
     expected = _one_kind(kinds[0], draft, stated_users) if len(kinds) == 1 else ""
-    said = f"An item appears once it is among the items that count of about so many {units}:"
+    said = f"An item appears if it is among the counted items of about this many {units}:"
     bound = (
-        f"The bound is {users:,} {units}: say yours with --users, a number known without counting "
-        "the log, rather too large than too small."
+        f"The bound is {users:,} {units}. State yours by --users: a number known without counting "
+        "the log, and rather too large than too small."
     )
     remedies = [] if stated_users and draft.outlook() == "a table" else draft.remedies()
     return page.section(
@@ -235,8 +235,8 @@ def _one_kind(kind: KindOutlook, draft: Draft, stated_users: bool) -> str:
     """What to expect where one kind alone is published."""
     needed, most, units = kind.users_to_appear, kind.items_per_user, draft.goal.units()
     users = draft.goal.users or 0
-    among = f"the {most} items that count" if most > 1 else "the one item that counts"
-    about = f"An item appears once it is among {among} of each of about {needed:,} {units}"
+    among = f"the {most} counted items" if most > 1 else "the one counted item"
+    about = f"An item appears if it is among {among} of each of about {needed:,} {units}"
     if not stated_users:
         least = least_users(needed)
         return f"{about}. With fewer than about {least:,} {units} expect next to nothing."
@@ -340,8 +340,8 @@ def command_section(
     )
     unstated = (
         "If you did not look at the log to choose these numbers, add --parameters-from "
-        f"public-facts to {'start' if plan else 'it'}: else the release says that you did not "
-        "state how you chose them."
+        f"public-facts to {'start' if plan else 'it'}: otherwise the release states that "
+        "you did not say how you chose them."
     )
     return f"{page.section(heading, note, '' if stated else unstated)}\n{line}\n"
 
