@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
+from pathlib import Path
 
 import click
 import pytest
-from paths import DOCS
+from paths import DOCS, FIXTURES
 
 import zealous
 from zealous.cli import cli
 
+NEWER = {"build"}  # of what later versions added
 PAGE = (DOCS / "reference" / "stability.md").read_text()
 
 
@@ -65,7 +69,38 @@ def test_other_promised_commands_are_there(path: list[str], asked: set[str]) -> 
     assert " ".join(path[:1]) in PAGE
 
 
+def rows_of(section: str) -> list[tuple[list[str], list[str]]]:
+    """The names of each row of a table, and what it promises of them."""
+    text = PAGE.split(f"## {section}\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \| (?:`(.*)`)? ?\|$", text, re.MULTILINE)
+    return [(re.findall(r"`(?:z\.)?(\w+)`", names), inside.split()) for names, inside in rows]
+
+
+@pytest.mark.parametrize(("names", "parameters"), rows_of("Python"), ids=lambda each: each[0])
+def test_promised_parameters_are_taken(names: list[str], parameters: list[str]) -> None:
+    for name in names:
+        taken = inspect.signature(getattr(zealous, name)).parameters
+        assert [each for each in taken if each in parameters] == parameters, name
+
+
 def test_promised_names_are_public() -> None:
     names = set(re.findall(r"`z\.(\w+)`", PAGE.split("## Python")[1]))
-    assert len(names) > 15
-    assert names <= set(zealous.__all__)
+    assert len(names) > 35
+    assert names == set(zealous.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(FIXTURES.glob("*/*/release.json")),
+    ids=lambda path: f"{path.parts[-3]}/{path.parts[-2]}",
+)
+def test_promised_keys_are_in_every_release_so_far(path: Path) -> None:
+    """And golden files have those of today."""
+    record = json.loads(path.read_text())
+    promised = rows_of("release.json")
+    assert len(promised) > 4
+    for names, inside in promised:
+        assert set(names) <= set(record)
+        found = record[names[0]] if inside else {}
+        for each in found if isinstance(found, list) else [found]:
+            assert set(inside) - (NEWER if "0.1.0" in path.parts else set()) <= set(each), names
