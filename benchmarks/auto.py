@@ -5,7 +5,7 @@
 
 Each generated table has so many users with so many different items on average, of items whose
 popularity falls with that power of their rank. A single choice is one mechanism with one bound at
-epsilon 1 and delta 1e-6: ZEALOUS by `gaussian` at several m, `selection`, `rounds`, and pooled
+epsilon 1 and delta 1e-6: ZEALOUS by `gaussian` at several m, `selection`, and pooled
 rounds with every number of kept items that the look can choose. `auto` spends 0.02 of epsilon on
 the look, and the rest on what it chooses. The best of many choices, each drawn a few times, owes
 some of its lead to luck, so it is drawn anew, as often again, before `auto` is compared with it.
@@ -40,7 +40,7 @@ from zealous.study.releases.encoded_log import CachedCounting, encode
 DELTA = "1e-6"
 FEW = 20  # items, below which a share says little
 LOOKS = 20  # drawn for each draw of a release: they cost next to nothing
-SINGLE = (*(("gaussian", m) for m in (2, 5, 10, 20)), ("rounds", 10), ("pooled", 10))
+SINGLE = (*(("gaussian", m) for m in (2, 5, 10, 20)), ("pooled", 10))
 
 
 def main() -> None:

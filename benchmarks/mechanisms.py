@@ -53,12 +53,11 @@ PEERS = {
     "OpenDP": ("opendp", "opendp_best.py"),
 }
 ONE_HISTOGRAM = ("zealous", "laplace", "gaussian")
-KEYS_FIRST = ("set-union", "sips", "rounds")
 HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 30)
 KEY_BOUNDS = (2, 10, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
-NAMES = (*ONE_HISTOGRAM, "selection", *KEYS_FIRST, *NOT_OTHERS, *RIVALS, *PEERS)
+NAMES = (*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, *PEERS)
 FIGURES = ("items", "covered", "error", "relative_error")
 
 Figures = dict[str, float | None]
@@ -187,7 +186,6 @@ def _ours(
     return {
         **{name: at(name, HISTOGRAM_BOUNDS) for name in ONE_HISTOGRAM},
         "selection": {"m = 1": measured(MECHANISMS["selection"].calibrate(goal, 1))},
-        **{name: at(name, KEY_BOUNDS) for name in KEYS_FIRST},
         "pooled": at("pooled", KEY_BOUNDS)
         | {choice_name(each): measured(each.calibrate(goal)) for each in pooled},
         "auto": {"by its look": after_look},

@@ -1,4 +1,4 @@
-"""Counts with weights, lists of items and orders, against a second implementation on DuckDB."""
+"""Counts, with and without lists of items, against a second implementation on DuckDB."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from weighed import (
     logs,
     many,
     md5_rank,
+    rows_of,
     table,
     tables,
     write,
@@ -36,11 +37,9 @@ from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
-from zealous.privacy.accounting.rounds import WEIGHT, weight
 
 SELECTS = ("random", "first", "frequent")
 KEY = 2**64 - 5
@@ -115,12 +114,8 @@ def test_nobody_gives_more_than_she_may(
     tmp_path: Path,
     engine: DuckDB,
 ) -> None:
-    """Take one user away: what changes is a vector of `bound` entries that is no longer than 1000.
-
-    Whatever steers users and whatever is left aside: it is the same with and without her.
-    """
-    kind, how = KINDS[name], data.draw(asked(name)) | {"bound": bound, "at_least": 0}
-    how["weights"] = [weight(number) for number in range(1, bound + 1)]
+    """Take one user away: at most `bound` counts change, each by one."""
+    kind, how = KINDS[name], data.draw(asked(name)) | {"bound": bound, "at_least": 1}
     somebody = rows[0].user if rows else ""
     left = [row for row in rows if row.user != somebody]
     with_her, without = (
@@ -130,7 +125,7 @@ def test_nobody_gives_more_than_she_may(
     moved = [with_her[item] - without.get(item, 0) for item in with_her]
     assert without.keys() <= with_her.keys()
     assert sum(map(bool, moved)) <= bound
-    assert sum(each**2 for each in moved) <= WEIGHT**2 == 10**6
+    assert set(moved) <= {0, 1}
 
 
 ROWS = [
@@ -138,7 +133,6 @@ ROWS = [
     for n in range(300)
 ]
 ROWS += [Row("u0", f"rare {n}", n, (f"r{n}",), f"r{n}", "9") for n in range(30)]
-WEIGHTS = [weight(number) for number in range(1, 4)]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -149,9 +143,8 @@ def test_noise_is_drawn_once(
     kind = KINDS[name]
     monkeypatch.setattr(engine, "buckets", lambda *_: number)
     count, seen = counter(opened(engine, kind, tmp_path, ROWS), kind), []
-    weighed = count(bound=3, at_least=0, weights=WEIGHTS)
-    true = found(weighed)
-    assert 0 in true.values()
+    counted = count(bound=3, at_least=1)
+    true = found(counted)
 
     def noisy(batch: pa.RecordBatch) -> pa.RecordBatch:
         seen.append(batch.num_rows)
@@ -160,23 +153,11 @@ def test_noise_is_drawn_once(
             batch.num_columns - 1, "count", pa.array(batch["count"].to_numpy() + noise)
         )
 
-    stored = weighed.store(noisy)
-    drawn, again = (found(stored.rows_above(-(10**9))) for _ in range(2))
+    stored = counted.store(noisy)
+    drawn, again = (found(rows_of(stored)) for _ in range(2))
     assert drawn == again
     assert drawn.keys() == true.keys()
     assert drawn != true
-    assert sum(seen) == len(true)
-    middle = sorted(drawn.values())[len(drawn) // 2]
-    assert found(stored.rows_above(middle)) == {i: c for i, c in drawn.items() if c > middle}
-
-    # It steers as the same rows in a table do, also beside others.
-    order = [(*item, noise) for item, noise in drawn.items()]
-    gone = [item for item, noise in drawn.items() if noise > middle]
-    how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
-    right = expected(name, ROWS, key=KEY, steered_by=[order], without=gone, **how)
-    for steering in (stored, table(kind, order)):
-        steered = count(**how, steered_by=[steering], without=table(kind, gone))
-        assert found(steered) == right
     assert sum(seen) == len(true)
 
 
@@ -188,18 +169,12 @@ def test_nothing_gives_nothing(
     kind = KINDS["queries by place"]
     none = [pa.table({name: [] for name in (*kind.columns(), "count")}), table(kind, [])]
     full = counter(opened(engine, kind, tmp_path, ROWS), kind)
-    everything = table(kind, [(row.query, row.place) for row in ROWS])
     assert none[0].schema.types == [pa.null()] * 3
     for empty in none:
-        assert found(full(bound=2, at_least=0, only=empty)) == {}
-        assert found(full(bound=2, at_least=1, steered_by=[empty], without=empty)) == (
-            found(full(bound=2, at_least=1))
-        )
-    assert found(full(bound=2, at_least=0, without=everything)) == {}
+        assert found(full(bound=2, at_least=1, only=empty)) == {}
     nobody = counter(opened(engine, kind, tmp_path, []), kind)
-    stored = nobody(bound=2, at_least=0, weights=WEIGHTS).store(lambda batch: batch)
-    assert found(stored.rows_above(-1)) == {}
-    assert found(full(bound=2, at_least=1, steered_by=[stored])) == found(full(bound=2, at_least=1))
+    stored = nobody(bound=2, at_least=1).store(lambda batch: batch)
+    assert found(rows_of(stored)) == {}
 
 
 NAMES = [
@@ -239,11 +214,9 @@ def test_a_column_may_have_any_name(
         z.read_log(path, columns=z.Columns(user="user")), engine, kind.extra_columns()
     )
     items: list[Item] = [(f"v{n}", "o") for n in range(5)]
-    order = [(*item, n) for n, item in enumerate(items)]
-    how: dict[str, Any] = {"bound": 2, "at_least": 0, "weights": WEIGHTS}
-    how |= {"only": table(kind, items), "without": table(kind, items[:1])}
-    counted = counter(source, kind, "frequent")(steered_by=[table(kind, order)], **how)
-    assert found(counted) == {items[1]: 0, items[2]: 0, items[3]: 3535, items[4]: 3535}
+    only = table(kind, items[1:])
+    counted = counter(source, kind, "frequent")(bound=7, at_least=1, only=only)
+    assert found(counted) == dict.fromkeys(items[1:], 5)
 
 
 def test_what_was_broken_off_counts_for_nobody_later(
@@ -271,10 +244,3 @@ def test_what_was_broken_off_counts_for_nobody_later(
         with pytest.raises(KeyboardInterrupt):
             list(count(bound=2, at_least=1))
     assert found(count(bound=2, at_least=1)) == right
-
-
-def test_a_weight_for_every_number_of_items(tmp_path: Path, engine: DuckDB) -> None:
-    """Whoever keeps more than there are weights for would be left out in silence."""
-    count = counter(opened(engine, KINDS["queries"], tmp_path, ROWS), KINDS["queries"])
-    with pytest.raises(UsageError, match="weights"):
-        count(bound=3, at_least=1, weights=[1, 1])

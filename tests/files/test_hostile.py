@@ -39,7 +39,7 @@ def engine(tmp_path: Path) -> Iterator[DuckDB]:
 WITH_LITTLE: list[tuple[str, Text]] = [
     ("phrase-pairs", huge),
     *(("phrase-pairs", text) for text in (just_under, many_words)),
-    *((name, just_under) for name in ("query-pairs", "sessions", "rounds", "pooled", "sets")),
+    *((name, just_under) for name in ("query-pairs", "sessions", "pooled", "sets")),
     ("tail", many_words),
     ("sessions", at_all_times),
     ("sessions", in_all_years),
@@ -76,11 +76,11 @@ WITH_MUCH = [
     ("tail", many_words, "parquet"),
     ("query-pairs", tiny, "csv"),
     ("columns", tiny, "jsonl"),
-    ("rounds", tiny, "parquet"),
+    ("pooled", tiny, "parquet"),
     ("sequences", at_all_times, "parquet"),
     ("sessions", at_all_times, "tsv"),
     ("sessions", in_all_years, "parquet"),
-    ("sips", the_same, "parquet"),
+    ("pooled", the_same, "parquet"),
     ("pooled", just_under, "csv"),
 ]
 

@@ -56,18 +56,11 @@ numbers = [
 mechanisms = [
     f"{EACH} --neighbors {neighbors} --epsilon 2 --items-per-user {m} --mechanism {name}"
     for name, neighbors, m in product(
-        ("zealous", "laplace", "gaussian", "selection", "rounds", "pooled", "auto"),
+        ("zealous", "laplace", "gaussian", "selection", "pooled", "auto"),
         NEIGHBORS,
         (1, 6),
     )
 ]
-# Apart, since each may go without the others.
-set_union = [
-    f"{EACH} --neighbors {neighbors} --epsilon 2 --items-per-user 6 --mechanism set-union"
-    for neighbors in NEIGHBORS
-]
-sips = [each.replace("set-union", "sips") for each in set_union]
-
 kinds = [
     *(
         f"{guarantee} --items {kind} --items-per-user 4 --epsilon 3"
@@ -94,7 +87,7 @@ kinds = [
     f"{ANYBODY} --items {','.join(KINDS)} --items-per-user 2 --epsilon 20 --accept-epsilon",
     f"{EACH} --items queries,query-clicks --rates --items-per-user 3 --epsilon 4",
     f"{ANYBODY} --items queries,query-clicks --rates --items-per-user 3 --epsilon 4",
-    f"{EACH} {SEVERAL} --mechanism queries=rounds,keywords=gaussian",
+    f"{EACH} {SEVERAL} --mechanism queries=pooled,keywords=gaussian",
     f"{EACH} {SEVERAL} --mechanism queries=selection",
     f"{EACH} {SEVERAL} --mechanism auto",
 ]
@@ -197,12 +190,13 @@ refusals = [
     f"{ANYBODY} {SEVERAL} --split queries=1",
     f"{ANYBODY} {SEVERAL} --split queries=1,keywords=0",
     f"{ANYBODY} --epsilon 1 --items-per-user 2 --mechanism magic",
+    f"{EACH} --epsilon 1 --items-per-user 2 --items queries --mechanism rounds",
     *(
         f"{ANYBODY} --epsilon 1 --items-per-user 2 --items queries --mechanism {name}"
         for name in (
             "laplace",
             "gaussian",
-            "rounds",
+            "pooled",
             "domain",
             "prior",
             "results",
@@ -233,8 +227,6 @@ THEMES = {
     "guarantees": guarantees,
     "numbers": numbers,
     "mechanisms": mechanisms,
-    "set-union": set_union,
-    "sips": sips,
     "kinds": kinds,
     "sets-and-tail": sets_and_tail,
     **composed,

@@ -132,9 +132,6 @@ CASES: dict[str, Case] = {
     "selection": Case(
         goal=each(1), kinds=[z.columns("land", items_per_user=1)], how={"mechanism": "selection"}
     ),
-    "set-union": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "set-union"}),
-    "sips": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "sips"}),
-    "rounds": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "rounds"}),
     "pooled": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "pooled"}),
     "auto": Case(
         goal=each(24, neighbors="add-remove"),

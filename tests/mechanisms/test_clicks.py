@@ -150,7 +150,7 @@ def test_clicks_follow_the_queries_that_count(tmp_path: Path) -> None:
         assert min(ratios) > (0.97 if follow else 1.5)
 
 
-@pytest.mark.parametrize("mechanism", ["gaussian", "rounds"])
+@pytest.mark.parametrize("mechanism", ["gaussian", "pooled"])
 def test_rates_with_other_mechanisms(log: Any, results: Path, mechanism: str) -> None:
     release = published(
         log,

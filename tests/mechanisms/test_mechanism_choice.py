@@ -106,20 +106,20 @@ def test_another_claim_than_the_parameters_give_is_found(
 
 
 def test_rounds_with_less_noise_than_claimed_are_found(path: Path) -> None:
-    # At this epsilon the worst is a user who gives as many items as she may, each of little weight.
     goal = z.Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
-    release = z.publish(z.read_log(path), goal, [z.queries(2)], mechanism="rounds", account=None)
+    release = z.publish(z.read_log(path), goal, [z.queries(2)], mechanism="pooled", account=None)
     directory = path.with_name("release")
     release.write(directory)
     text = (directory / "release.json").read_text()
     about = json.loads(text)
-    for change in ({"threshold": 2001}, {"scale": 2}, {"items_per_user": 1000}):
+    for change in ({"threshold": 2001}, {"scale": 2}, {"part": 1000}):
         forged = json.loads(text)
-        forged["plan"][0]["rounds"][0] |= change
+        forged["plan"][0]["parameters"]["rounds"][0] |= change
         (directory / "release.json").write_text(json.dumps(forged))
         failed = {check.name for check in verify(directory) if check.ok is False}
         assert {"guarantee", "plan"} <= failed, change
-    forged = {**about, "plan": [{**about["plan"][0], "rounds": []}]}
+    none = {**about["plan"][0]["parameters"], "rounds": []}
+    forged = {**about, "plan": [{**about["plan"][0], "parameters": none}]}
     (directory / "release.json").write_text(json.dumps(forged))
     assert any(check.ok is False for check in verify(directory))
 

@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,21 +13,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from counting import COLUMNS, Counting, Kept, published
+from counting import COLUMNS, Counting, Kept, listed, published, table
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from records import part_of
 from scipy import stats
 
 import zealous as z
-from zealous.counting.kept import STRENGTH
+from zealous.counting import kept as keeping
+from zealous.counting.kept import STRENGTH, KeptTables
+from zealous.counting.kept_arrays import KeptArrays
 from zealous.counting.log_count import LogCount
 from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.errors import UsageError
 from zealous.logs.open_log import open_log
 from zealous.mechanisms.pooled import Pooled, strength_table
+from zealous.mechanisms.prior import Prior
 from zealous.noise import seeded_bytes
+from zealous.privacy.accounting.keys import GRAIN, WEIGHT
 from zealous.privacy.accounting.pooled import MOST_KEPT, PooledRound
-from zealous.privacy.accounting.rounds import GRAIN, WEIGHT
 
 REJECT = 1e-4
 LATER = PooledRound(scale=300, part=50, threshold=150_000, steepness=150, cap=250)
@@ -47,8 +54,8 @@ mechanisms = st.builds(tiny, m=st.integers(1, 3), kept=st.integers(1, 4))
 class Watched(Counting):
     """Remembers what users keep and are steered by."""
 
-    def kept_items(self, bound: int) -> Kept:
-        self.kept = super().kept_items(bound)
+    def kept_items(self, bound: int, known: pa.Table | None = None) -> Kept:
+        self.kept = super().kept_items(bound, known)
         return self.kept
 
 
@@ -62,13 +69,11 @@ def test_what_is_published_was_kept_and_each_user_gives_no_more_than_is_proved(
     assert found.keys() <= set(count.kept.items)
     assert all(len(kept) <= mechanism.kept for kept in count.kept.kept.values())
     assert sum("kept" in asked for asked in count.asked) == 1, "drawn anew"
-    for strengths in count.kept.given:
+    for before in (None, *count.kept.drawn):
         for user in log:
             by_item = dict.fromkeys(count.kept.items, STRENGTH)
-            if strengths is not None:
-                rows = zip(
-                    strengths["item"].to_pylist(), strengths["weight"].to_pylist(), strict=True
-                )
+            if before is not None:
+                rows = zip(before["item"].to_pylist(), before["weight"].to_pylist(), strict=True)
                 by_item = {count.kept.items[item]: weight for item, weight in rows}
             weights = count.kept.weights(user, by_item, WEIGHT).values()
             assert sum(weight**2 for weight in weights) <= WEIGHT**2
@@ -103,7 +108,7 @@ def test_evidence_is_a_sum_over_rounds_and_keys_take_no_more_weight() -> None:
     count = Watched(log)
     with patch("zealous.mechanisms.pooled.DiscreteGaussian", Silent):
         assert published(tiny().release(count, seeded_bytes(1))).keys() == {"ab", "ac"}
-    first, second = (each for each in count.kept.given if each is not None)
+    first, second, _ = count.kept.drawn
     # Two give 707 to each of two items, one 999 to the first, which passes at once.
     assert first.sort_by("item")["evidence"].to_pylist() == [40 * 2413, 40 * 1414, 40 * 999]
     assert first.sort_by("item")["weight"][0].as_py() == 0
@@ -120,8 +125,7 @@ def test_evidence_has_the_noise_of_its_rounds_and_no_other() -> None:
     Pooled(items_per_user=1, scale=Fraction(5), kept=1, rounds=rounds).release(
         count, seeded_bytes(3)
     )
-    last = count.kept.given[-1]
-    assert last is not None
+    last = count.kept.drawn[1]
     evidence = last["evidence"].to_numpy() - 10 * 999
     deviation = np.hypot(3 * 2000, 7 * 1000)
     for factor, right in ((0.85, False), (1, True), (1.15, False)):
@@ -159,41 +163,166 @@ def log_count(engine: DuckDB, folder: Path, log: dict[str, list[str]], **how: An
     return LogCount(kind=kind, source=source, select="random", key=7, **how)
 
 
+def kept_in(engine: DuckDB, folder: Path, log: Any, way: str, **how: Any) -> Any:
+    """Who keeps what, as arrays or as tables of the engine."""
+    count = log_count(engine, folder, log, ordered=way == "arrays")
+    with patch.object(keeping, "_SHARE", 1 << 60):  # nothing fits, but for what is in order
+        found = count.kept_items(**how)
+    assert isinstance(found, KeptArrays if way == "arrays" else KeptTables)
+    return found
+
+
+@pytest.mark.parametrize("way", ["arrays", "tables"])
+@pytest.mark.parametrize("known", [(), ("ax", "nobody's")])
 @pytest.mark.parametrize("buckets", [1, 3])
-def test_the_engine_weighs_as_it_is_weighed_here(
-    engine: DuckDB, tmp_path: Path, buckets: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_weighed_as_it_is_weighed_here(
+    engine: DuckDB, tmp_path: Path, buckets: int, known: tuple[str, ...], way: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Item by item; also in parts, as large logs are."""
     chosen, places = random.Random(1), [f"{query}{url}" for query in "abc" for url in "xyz"]
     log = {str(user): chosen.sample(places, chosen.randint(1, 6)) for user in range(40)}
     monkeypatch.setattr(DuckDB, "buckets", lambda *_: buckets)
-    kept = log_count(engine, tmp_path, log, ordered=True).kept_items(6)
-    here = Kept(log)  # nobody has more than six: all are kept
-    strengths = None
+    monkeypatch.setattr("zealous.counting.kept_arrays._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("zealous.counting.kept_arrays._ITEMS_AT_ONCE", 4)
+    listed = table(dict.fromkeys(known, 0)) if known else None
+    kept = kept_in(engine, tmp_path, log, way, bound=6, listed=listed)
+    here = Kept(log, known)  # nobody has more than six: all are kept
+    drawn: dict[int, tuple[int, int]] = {}
+    seen: list[dict[str, int]] = []
+
+    def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
+        seen.extend(batch.to_pylist())
+        for number in batch["item"].to_pylist():
+            drawn[number] = (number * 1000, chosen.choice([0, 32, chosen.randint(33, STRENGTH)]))
+        values = [drawn[number] for number in batch["item"].to_pylist()]
+        for place, name in enumerate(("evidence", "weight")):
+            column = pa.array([value[place] for value in values], pa.int64())
+            batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+        return batch
+
+    state, before, names = None, None, numbers_of(kept)
     for _ in range(3):
-        found = pa.Table.from_batches(kept.weigh(strengths, WEIGHT)).sort_by("item")
-        expected = pa.Table.from_batches(here.weigh(_from_zero(strengths), WEIGHT))
-        expected = expected.sort_by("item")
-        assert found["weight"].to_pylist() == expected["weight"].to_pylist()
-        assert found["evidence"].to_pylist() == expected["evidence"].to_pylist()
-        drawn = [chosen.choice([0, 32, chosen.randint(33, STRENGTH)]) for _ in range(len(found))]
-        strengths = found.set_column(2, "weight", pa.array(drawn, pa.int64()))
-        strengths = strengths.set_column(1, "evidence", pa.array(range(len(found)), pa.int64()))
-        names = pa.Table.from_batches(kept.without_strength(strengths))
-        here_names = pa.Table.from_batches(here.without_strength(_from_zero(strengths)))
-        assert sorted(names.to_pylist(), key=str) == sorted(here_names.to_pylist(), key=str)
+        seen.clear()
+        state = kept.weigh(state, WEIGHT, draw)
+        right = here.weighed(before, WEIGHT).to_pylist()
+        found = [{**row, "item": here.items.index(names[row["item"]])} for row in seen]
+        assert sorted(found, key=str) == sorted(right, key=str)
+        rows = [(here.items.index(names[row["item"]]), *drawn[row["item"]]) for row in seen]
+        columns = zip(("item", "evidence", "weight"), zip(*rows, strict=True), strict=True)
+        before = pa.table({name: pa.array(values, pa.int64()) for name, values in columns})
+        gone = published_items(kept.without_weight(state))
+        assert gone == published_items(here.without_weight(before))
+    assert way == "tables" or kept.items.dtype == np.int32
 
 
-def _from_zero(strengths: pa.Table | None) -> pa.Table | None:
-    """Numbers of items as they are here: the engine's begin with 1, in the same order."""
-    if strengths is None:
-        return None
-    numbers = pa.array([item - 1 for item in strengths["item"].to_pylist()], pa.int64())
-    return strengths.set_column(0, "item", numbers)
+def numbers_of(kept: Any) -> dict[int, str]:
+    """The item of each number."""
+    if isinstance(kept, KeptTables):
+        rows = kept.engine.batches([Step("all", f"select * from {kept.items}")])
+        read = [row for batch in rows for row in batch.to_pylist()]
+        return {row["kept:number"]: row["query"] + row["url"] for row in read}
+    numbers = range(1, len(kept.listed))
+    return {
+        number: next(iter(published_items(kept.names(pa.table({"item": [number]})))))
+        for number in numbers
+    }
 
 
-def test_a_user_keeps_as_many_as_she_may_and_each_pair_once(engine: DuckDB, tmp_path: Path) -> None:
+def published_items(batches: Any) -> set[str]:
+    found = [batch for batch in batches if batch.num_rows]
+    return set(listed(pa.Table.from_batches(found))) if found else set()
+
+
+@pytest.mark.parametrize("way", ["arrays", "tables"])
+def test_a_user_keeps_as_many_as_she_may_and_each_pair_once(
+    engine: DuckDB, tmp_path: Path, way: str
+) -> None:
     log = {str(user): [f"a{item}" for item in range(user)] for user in range(1, 9)}
-    kept = log_count(engine, tmp_path, log).kept_items(4)
+    kept = kept_in(engine, tmp_path, log, way, bound=4)
+    right = sorted(min(n, 4) for n in range(1, 9))
+    if way == "arrays":
+        each = np.split(kept.items, kept.starts[1:])
+        assert sorted(len(set(items)) for items in each) == right
+        assert sorted(map(len, each)) == right
+        return
     sql = f"select person, count(*), count(distinct item) from {kept.pairs} group by person"
     rows = engine._run(sql).fetchall()
-    assert sorted(row[1:] for row in rows) == sorted((min(n, 4),) * 2 for n in range(1, 9))
+    assert sorted(row[1:] for row in rows) == [(n, n) for n in right]
+
+
+def test_nobody_keeps_anything(engine: DuckDB, tmp_path: Path) -> None:
+    kept: Any = log_count(engine, tmp_path, {"x": ["aa"]}).kept_items(1)
+    nothing = replace(kept, items=kept.items[:0], starts=kept.starts[:0])
+    drawn = nothing.weigh(None, WEIGHT, lambda batch: batch)
+    assert drawn.gone.tolist() == [1]
+
+
+# A public list
+
+
+LIST = {"ba": 7, **dict.fromkeys((f"z{number}" for number in range(20_000)), 1)}
+SURE = {str(user): ["aa", "ab", "ba"] for user in range(30)}
+
+
+def test_listed_items_get_noise_and_less_is_enough_for_them() -> None:
+    calm = tuple(replace(each, scale=4000, threshold=40 * 4000 * 4) for each in ROUNDS[:1])
+    made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=calm, head_start=150)
+    found = published(made.with_inputs(table(LIST)).release(Counting(SURE), seeded_bytes(1)))
+    # 30 users give 577 to each: 17,310 is above 10,000, which is 2.5 deviations, and above 16,000.
+    by_noise = [item for item in found if item[0] == "z"]
+    assert "ba" in found
+    assert stats.binomtest(len(by_noise), 20_000, stats.norm.sf(2.5)).pvalue > REJECT
+    assert max(abs(found[item]) for item in by_noise) < 5
+
+
+def test_listed_items_are_ahead_in_what_users_give() -> None:
+    count = Watched(SURE)
+    rounds = tuple(replace(each, threshold=10**9) for each in ROUNDS)
+    made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=rounds)
+    made.with_inputs(table({"ba": 7})).release(count, seeded_bytes(1))
+    first, second, _ = (each.sort_by("item") for each in count.kept.drawn)
+    assert first["weight"].to_pylist()[2] == STRENGTH  # far ahead: at the cap, as are the others
+    assert second.num_rows == 3
+
+
+def test_a_prior_needs_its_list_and_a_head_start_that_is_one() -> None:
+    made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=ROUNDS)
+    with pytest.raises(UsageError, match="needs its list"):
+        made.release(Counting(SURE), os.urandom)
+    wrong: Any
+    for wrong in (-1, 1001, 1.5):
+        with pytest.raises(UsageError, match="head_start"):
+            replace(made, head_start=wrong)
+    goal = z.Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
+    found = Prior.calibrate(goal, 3)
+    assert Prior.from_record(part_of(found, goal)) == found
+    assert found.delta(goal) == Pooled.calibrate(goal, 3).delta(goal)
+
+
+# Counts of the keys
+
+
+@pytest.mark.parametrize("scale", [Fraction(500, GRAIN), Fraction(2503, GRAIN), Fraction(8)])
+def test_the_noise_on_counts_has_its_scale_and_no_other(scale: Fraction) -> None:
+    many = {f"u{n}": [f"a{n}"] for n in range(15_000)}
+    sure = PooledRound(scale=1, part=1, threshold=100, steepness=0, cap=0)
+    made = Pooled(items_per_user=1, scale=scale, kept=1, rounds=(sure,))
+    found = np.array([*published(made.release(Counting(many), seeded_bytes(1))).values()]) - 1
+    assert found.size == len(many)
+    for factor, right in ((0.85, False), (1, True), (1.15, False)):
+        deviation = float(scale) * factor
+        ends = np.arange(-3 * int(scale), 3 * int(scale) + 1, max(1, int(scale) // 2)) + 0.5
+        expected = np.diff([0, *stats.norm.cdf(ends / deviation), 1]) * found.size
+        seen = np.histogram(found, [-np.inf, *ends, np.inf])[0]
+        assert (stats.chisquare(seen, expected).pvalue > REJECT) == right
+
+
+def test_who_has_more_keys_than_may_count_counts_for_some_and_all_are_published() -> None:
+    found = published(tiny(m=1).release(Counting(SURE), seeded_bytes(1)))
+    assert found.keys() == {"aa", "ab", "ba"}
+    assert 25 <= sum(found.values()) <= 35
+    first = Counting(SURE, rank=lambda _, item: item)
+    nobody = published(tiny(m=1).release(first, seeded_bytes(1)))
+    assert nobody.keys() == found.keys()
+    assert abs(nobody["ba"]) < 5 < 25 < nobody["aa"]

@@ -44,7 +44,7 @@ ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
     (ANYBODY, [queries(2), keywords(3), *tail(3)], {}),
     (EACH, [queries(2), query_clicks(2, follow=True)], {"mechanism": "gaussian"}),
     (EACH, [columns("a", items_per_user=1)], {"mechanism": "auto"}),
-    (EACH, [queries(3)], {"mechanism": "rounds"}),
+    (EACH, [queries(3)], {"mechanism": "pooled"}),
     (EACH, [queries(3)], {"mechanism": "laplace"}),
     (EACH, [queries(3)], {"public": {"queries": listing("prior")}}),
     (ANYBODY, [queries(3)], {"public": {"queries": listing("domain")}}),

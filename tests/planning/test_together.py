@@ -39,7 +39,7 @@ def test_four_kinds_need_half_the_noise_of_added_epsilons(neighbors: Neighbors) 
         assert part.mechanism.tau_prime <= Fraction("2.2") * one.tau_prime
 
 
-@pytest.mark.parametrize("mechanism", ["zealous", "laplace", "gaussian", "rounds"])
+@pytest.mark.parametrize("mechanism", ["zealous", "laplace", "gaussian", "pooled"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_the_whole_keeps_its_goal_and_wastes_little(neighbors: Neighbors, mechanism: str) -> None:
     whole = planned(neighbors, FOUR[:3], mechanism=mechanism)
@@ -88,7 +88,7 @@ def test_a_year_of_probabilistic_releases_is_divided() -> None:
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-@pytest.mark.parametrize("first", ["set-union", "rounds"])
+@pytest.mark.parametrize("first", ["pooled"])
 def test_click_rates_that_published_queries_steer_add_their_exposure(
     first: str, neighbors: Neighbors
 ) -> None:
@@ -119,7 +119,7 @@ def test_which_mechanisms_steer_what_follows_them() -> None:
         *("zealous", "laplace", "gaussian", "selection"),  # the whole log was counted
         "domain",  # a public list was
     }
-    assert all(_items_after(name, beside) for name in ("rounds", "set-union"))
+    assert _items_after("pooled", beside)
 
 
 def test_a_kind_that_is_given_published_tables_is_steered() -> None:

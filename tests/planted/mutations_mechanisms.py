@@ -11,15 +11,12 @@ from mutations import LEAST, OTHERS, ROWS_COUNTED, TESTS, Change, Mutation, reco
 
 LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
 SELECTION, DOMAIN = "selection", "domain, m = 1"
-SET_UNION, SIPS = "set-union, m = 1", "sips, m = 2, add-remove"
-ROUNDS, TWO_ROUNDS = "rounds, m = 1, add-remove", "two short rounds, add-remove"
+POOLED, THREE_ROUNDS = "pooled, m = 2", "three pooled rounds, add-remove"
 LISTED = "one round with a prior, add-remove"
 RESULTS, OF_KEYWORDS = "results, m = 1", "of-keywords, m = 1"
 SMALL_QUERIES = "small releases of queries"
 THEOREMS = "follow from the theorems"
 
-_STEERS = "                noisy_weights = store_weights(weighed, draw)\n"
-_ALL_ABOVE = "_is_listed(batch, listed) | (noisy > each.threshold)"
 _DISTINCT = 'Step("distinct_items", f"select distinct user, {item} from items")'
 _EVERY = "return with_noise_on_each(listed, counted, noise, random_bytes)"
 _ONLY_HELD = """\
@@ -40,10 +37,10 @@ _NOT_MERGED = (
     Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
     Change(_LIST, "if (candidates.places(items) != places).any():", "if False:"),
 )
-_SPLIT = "scales = [math.ceil(WEIGHT * math.sqrt(sides / part) / mu) for part in shape.shares]"
-_SIDES = "    sides = goal.moved_counts(1)\n"
+_KEYS, _POOLED = "privacy/accounting/keys.py", "privacy/accounting/pooled.py"
 _ON_COUNTS = "found = items_per_user * unit**2"
 _MOVED = "return moved_counts(1, neighbors) * mu_squared("
+_GROUPED = "from held group by {names}"
 
 MUTATIONS = [
     Mutation(
@@ -132,126 +129,59 @@ MUTATIONS = [
     ),
     Mutation(
         "rows weighed for users",
-        SET_UNION,
+        POOLED,
         "one item in many rows",
         (Change("counting/bound.py", _DISTINCT, _DISTINCT.replace("distinct ", "")),),
         trials=12_000,
     ),
     Mutation(
-        "the whole weight for every item",
-        SET_UNION,
-        "more items than she may give",
-        (
-            Change(
-                "privacy/accounting/rounds.py",
-                "return math.isqrt(WEIGHT**2 // given)",
-                "return WEIGHT",
-            ),
-        ),
-        trials=10_000,
-    ),
-    Mutation(
-        "rounds: factor 2 forgotten",
-        SET_UNION,
+        "pooled: factor 2 forgotten",
+        POOLED,
         THEOREMS,
         (
-            Change(
-                "privacy/accounting/rounds.py",
-                _MOVED,
-                _MOVED.replace("moved_counts(1, neighbors)", "1"),
-            ),
-            Change(
-                "privacy/accounting/rounds.py", f"{_SIDES}    bounds", "    sides = 1\n    bounds"
-            ),
-        ),
-        trials=LEAST,
-    ),
-    Mutation(
-        "one round alone is accounted",
-        ROUNDS,
-        THEOREMS,
-        (
-            Change("privacy/accounting/rounds.py", _SPLIT, _SPLIT.replace("sides / part", "sides")),
-            Change(
-                "privacy/accounting/rounds.py",
-                "found += WEIGHT**2 * gaussian_square(Fraction(each))",
-                "found = max(found, WEIGHT**2 * gaussian_square(Fraction(each)))",
-            ),
+            Change(_POOLED, _MOVED, _MOVED.replace("moved_counts(1, neighbors)", "1")),
+            Change(_POOLED, "sides, number = goal.moved_counts(1),", "sides, number = 1,"),
         ),
         trials=LEAST,
     ),
     Mutation(
         "noise on counts ignores m",
-        SIPS,
+        POOLED,
         THEOREMS,
         (
-            Change("privacy/accounting/rounds.py", "math.sqrt(sides * m / ", "math.sqrt(sides / "),
-            Change(
-                "privacy/accounting/rounds.py",
-                _ON_COUNTS,
-                _ON_COUNTS.replace("items_per_user * ", ""),
-            ),
+            Change(_POOLED, "math.sqrt(sides * m / ", "math.sqrt(sides / "),
+            Change(_KEYS, _ON_COUNTS, _ON_COUNTS.replace("items_per_user * ", "")),
         ),
         trials=LEAST,
     ),
     Mutation(
         "delta not split over rounds",
-        ROUNDS,
+        POOLED,
         THEOREMS,
         (
+            Change(_POOLED, "most = left / (len(rounds) * kept)", "most = left / kept"),
             Change(
-                "privacy/accounting/rounds.py",
-                "_least_threshold(each, left * part)",
-                "_least_threshold(each, left)",
-            ),
-            Change(
-                "privacy/accounting/rounds.py",
-                "if rounds_delta(found, scale, m, goal) > goal.delta:",
-                "if False:",
+                _POOLED, "if pooled_delta(found, scale, kept, m, goal) > goal.delta:", "if False:"
             ),
         ),
         trials=LEAST,
     ),
     Mutation(
-        "only what somebody gave steers",
-        TWO_ROUNDS,
+        "true weights steer",
+        THREE_ROUNDS,
         "one user tips what others give",
-        (Change("mechanisms/rounds.py", "at_least=0 if steers else 1,", "at_least=1,"),),
+        (
+            Change(
+                "mechanisms/pooled.py",
+                "    place = seen * _STEPS // deviation",
+                "    place = now.part * weight * _STEPS // deviation",
+            ),
+        ),
         trials=16_000,
     ),
     Mutation(
-        "true weights steer",
-        TWO_ROUNDS,
-        "one user tips what others give",
-        (
-            Change(
-                "mechanisms/rounds.py",
-                _STEERS,
-                _STEERS.replace("noisy_weights", "noisy")
-                + "                noisy_weights = store_weights(weighed, lambda batch: batch)\n",
-            ),
-            Change(
-                "mechanisms/rounds.py",
-                "above(noisy_weights, each.threshold)",
-                "above(noisy, each.threshold)",
-            ),
-        ),
-        trials=12_000,
-    ),
-    Mutation(
-        "what nobody gave may become a key",
-        TWO_ROUNDS,
-        "more items than she may give",
-        (
-            Change(
-                "mechanisms/rounds.py", "must_not_pass & (noisy > threshold)", "must_not_pass[:0]"
-            ),
-        ),
-        trials=24_000,
-    ),
-    Mutation(
         "every key of a user counts",
-        TWO_ROUNDS,
+        THREE_ROUNDS,
         "six popular items",
         (
             Change(
@@ -268,10 +198,11 @@ MUTATIONS = [
         "listed many times",
         (
             Change("mechanisms/public_files.py", _BEST, _BEST_TWICE),
+            Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
             Change(
-                "counting/histogram.py",
-                "grouped = listed.group_by(",
-                "return listed\n    grouped = (",
+                "counting/kept.py",
+                'f"select {names}, max({_LISTED}) as {_LISTED} from held group by {names}"',
+                '"select * from held"',
             ),
         ),
         trials=28_000,
@@ -280,14 +211,14 @@ MUTATIONS = [
         "no noise on listed items that nobody has",
         LISTED,
         "as many listed items as she may give",
-        (Change("mechanisms/prior.py", "if not lucky.num_rows:", "if True:"),),
+        (Change("counting/kept.py", _GROUPED, _GROUPED + " having min({_LISTED}) = 0"),),
         trials=64_000,
     ),
     Mutation(
         "every item passes as if it were listed",
         LISTED,
         "one user with m items, alone",
-        (Change("mechanisms/prior.py", _ALL_ABOVE, "noisy > 0"),),
+        (Change("mechanisms/pooled.py", "evidence + ahead * listed", "evidence + ahead"),),
         trials=40_000,
     ),
     Mutation(
@@ -443,8 +374,9 @@ MUTATIONS = [
             ),
             Change(
                 "counting/histogram.py",
-                "        most=bound,\n",
-                "        most=bound + isinstance(getattr(kind, 'of', None), Kind),\n",
+                "ContributionBound(most=bound, select=select, key=key)\n    item =",
+                "ContributionBound(most=bound + isinstance(getattr(kind, 'of', None), Kind), "
+                "select=select, key=key)\n    item =",
             ),
         ),
     ),
@@ -477,7 +409,19 @@ MUTATIONS = [
     Mutation(
         "pooled: weights are not scaled to one length",
         TESTS,
-        "test_pooled.py::test_the_engine_weighs_as_it_is_weighed_here",
+        "test_pooled.py::test_it_is_weighed_as_it_is_weighed_here",
+        (
+            Change(
+                "counting/kept_arrays.py",
+                "np.add.reduceat(given * given, starts)",
+                "np.maximum.reduceat(given * given, starts)",
+            ),
+        ),
+    ),
+    Mutation(
+        "pooled: weights are not scaled to one length by an engine",
+        TESTS,
+        "test_pooled.py::test_it_is_weighed_as_it_is_weighed_here",
         (
             Change(
                 "counting/kept.py",
@@ -493,9 +437,9 @@ MUTATIONS = [
         (
             Change(
                 "mechanisms/pooled.py",
-                "            weighed = kept.weigh(evidence, WEIGHT)\n",
+                "            state = kept.weigh(state, WEIGHT,",
                 "            kept = count.kept_items(self.kept)\n"
-                "            weighed = kept.weigh(evidence, WEIGHT)\n",
+                "            state = kept.weigh(state, WEIGHT,",
             ),
         ),
     ),
@@ -531,7 +475,7 @@ MUTATIONS = [
         (
             Change(
                 "mechanisms/pooled.py",
-                "np.where(evidence > now.threshold, 0, strength)",
+                "np.where(seen > now.threshold, 0, strength)",
                 "np.where(before + now.part * (weight + noise.sample(len(weight), random_bytes)) "
                 "> now.threshold, 0, strength)",
             ),

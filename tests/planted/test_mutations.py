@@ -37,7 +37,7 @@ from mutations import (
 from mutations_composition import MUTATIONS as OF_COMPOSITION
 from mutations_ledger import MUTATIONS as OF_LEDGER
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
-from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, TWO_ROUNDS
+from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, THREE_ROUNDS
 from mutations_runs import MUTATIONS as OF_RUNS
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS
@@ -253,7 +253,7 @@ def _variance(successes: int, trials: int) -> float:
     return max(share * (1 - share), 1 / trials) / trials
 
 
-UNHARMED = (WHOLE, SMALL, DAYS, TWO_ROUNDS, SETS, RESULTS, OF_KEYWORDS, SMALL_QUERIES)
+UNHARMED = (WHOLE, SMALL, DAYS, THREE_ROUNDS, SETS, RESULTS, OF_KEYWORDS, SMALL_QUERIES)
 
 
 @pytest.mark.parametrize("where", in_turn(UNHARMED, str, share=8))

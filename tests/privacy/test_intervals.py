@@ -24,7 +24,7 @@ from zealous.mechanisms.laplace import Laplace
 from zealous.mechanisms.listed import Listed
 from zealous.mechanisms.of_keywords import OfKeywords
 from zealous.mechanisms.of_smaller import OfSmaller, OfSmallerGaussian
-from zealous.mechanisms.rounds import Rounds
+from zealous.mechanisms.pooled import Pooled
 from zealous.mechanisms.selection import Selection
 from zealous.mechanisms.zealous import Zealous
 from zealous.privacy.accounting.intervals import Interval
@@ -305,7 +305,7 @@ def test_without_a_threshold_it_is_that_of_the_noise(mechanism: Any, noise: Any)
 
 def test_counts_of_keys_have_noise_of_their_own() -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
-    mechanism = Rounds.calibrate(goal, 5)
+    mechanism = Pooled.calibrate(goal, 5)
     interval, e = mechanism.interval(0.95), mechanism.noise_quantile(0.95)
     assert interval.threshold is None
     assert (interval.low(1000), interval.high(1000)) == (1000 - e, 1000 + e)

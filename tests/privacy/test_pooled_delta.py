@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -22,12 +22,12 @@ from records import part_of
 from scipy import stats
 
 import zealous.mechanisms.pooled as pooling
+import zealous.privacy.accounting.keys as keys_accounting
 import zealous.privacy.accounting.pooled as accounting
-import zealous.privacy.accounting.rounds as rounds_accounting
 from zealous.errors import UsageError
 from zealous.mechanisms.pooled import Pooled
+from zealous.mechanisms.prior import Prior
 from zealous.privacy.accounting.pooled import PooledRound, pooled_delta, pooled_exposure
-from zealous.privacy.accounting.rounds import Round, exposure
 from zealous.privacy.composition import delta_at
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 
@@ -54,7 +54,7 @@ def _short() -> Iterator[None]:
 def length(weight: int) -> Iterator[None]:
     """Let a user's weights have another length, wherever it is used."""
     with ExitStack() as patched:
-        for module in (rounds_accounting, accounting, pooling):
+        for module in (keys_accounting, accounting, pooling):
             patched.enter_context(patch.object(module, "WEIGHT", weight))
         yield
 
@@ -65,6 +65,12 @@ def two_rounds(first: int, second: int, *, steepness: int = 300, cap: int = 300)
         PooledRound(scale=SCALE, part=1, threshold=second, steepness=steepness, cap=cap),
     )
     return Pooled(items_per_user=1, scale=NO_COUNTS, kept=2, rounds=rounds)
+
+
+def with_list(mechanism: Pooled, head_start: int) -> Prior:
+    """The same where some items are listed."""
+    own = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)}
+    return Prior(**own, head_start=head_start)
 
 
 # The truth
@@ -99,13 +105,14 @@ def given(kept: str, strength: Mapping[str, Ints]) -> dict[str, Ints]:
 
 @cache
 def law_of(mechanism: Pooled, log: tuple[str, ...]) -> dict[str, float]:
-    """The chance of every set of keys."""
+    """The chance of every set of keys; with a prior, "a" is on its list."""
+    listed = "a" if isinstance(mechanism, Prior) else ""
     flat = {item: np.full((1, 1), 1 << 20) for item in ITEMS}
     true = dict.fromkeys(ITEMS, 0)
     for kept in log:
         for item, weight in given(kept, flat).items() if kept else ():
             true[item] += int(weight[0, 0])
-    after = {item: _drawn(mechanism, true[item]) for item in ITEMS}
+    after = {item: _drawn(mechanism, true[item], item in listed) for item in ITEMS}
     shape = {"a": (-1, 1), "b": (1, -1)}
     held = {item for kept in log for item in kept}
     evidence = {item: after[item][0].reshape(shape[item]) for item in ITEMS}
@@ -117,8 +124,9 @@ def law_of(mechanism: Pooled, log: tuple[str, ...]) -> dict[str, float]:
     both = CHANCES[:, None] * CHANCES[None, :]
     passed = {}
     for item in ITEMS:
-        late = above(mechanism.rounds[1].threshold - evidence[item] - second[item])
-        passed[item] = np.where(strength[item] == 0, 1.0, late) * (item in held)
+        ahead = mechanism._ahead(math.isqrt(2 * SCALE**2) + 1) * (item in listed)
+        late = above(mechanism.rounds[1].threshold - ahead - evidence[item] - second[item])
+        passed[item] = np.where(strength[item] == 0, 1.0, late) * (item in held | set(listed))
     found = {}
     for keys in HISTORIES:
         chance = both
@@ -129,9 +137,10 @@ def law_of(mechanism: Pooled, log: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _drawn(mechanism: Pooled, weight: int) -> tuple[Ints, Ints]:
+def _drawn(mechanism: Pooled, weight: int, listed: bool) -> tuple[Ints, Ints]:
     """Evidence and strength of an item after the first round, by the mechanism's own step."""
-    columns = {"item": Z, "evidence": np.zeros_like(Z), "weight": np.full_like(Z, weight)}
+    values = {"item": 0, "listed": int(listed), "evidence": 0, "weight": weight}
+    columns = {name: np.full_like(Z, value) for name, value in values.items()}
     with patch.object(pooling, "DiscreteGaussian", AllNoise):
         batch = mechanism._draw_round(0, bytes)(pa.record_batch(columns))
     return batch["evidence"].to_numpy(), batch["weight"].to_numpy()
@@ -146,12 +155,15 @@ LOGS: list[tuple[str, ...]] = [(), ("a",), ("ab",), ("ab", "ab"), ("a", "b", "ab
 PLANS = [(150, 190), (110, 150)]
 
 
+@pytest.mark.parametrize("head_start", [None, 250])
 @pytest.mark.parametrize("thresholds", PLANS)
 @pytest.mark.parametrize("neighbors", NEAR)
 def test_no_neighbours_need_more_than_is_claimed(
-    neighbors: Neighbors, thresholds: tuple[int, int]
+    neighbors: Neighbors, thresholds: tuple[int, int], head_start: int | None
 ) -> None:
     mechanism = two_rounds(*thresholds)
+    if head_start is not None:
+        mechanism = with_list(mechanism, head_start)
     for epsilon in (1, 3):
         goal = Indistinguishability(epsilon=epsilon, delta="0.5", neighbors=neighbors)
         claimed = float(mechanism.delta(goal))
@@ -161,6 +173,13 @@ def test_no_neighbours_need_more_than_is_claimed(
             for pair in NEAR[neighbors]:
                 true = true_delta(mechanism, others, pair, epsilon)
                 assert true <= min(claimed, composed) + LITTLE
+
+
+def test_noise_on_listed_items_that_somebody_has_alone_would_not_do() -> None:
+    listed = with_list(two_rounds(150, 190), 250)
+    goal = Indistinguishability(epsilon=3, delta="0.5", neighbors="add-remove")
+    shown = sum(chance for keys, chance in law_of(listed, ("a",)).items() if "a" in keys)
+    assert shown > float(listed.delta(goal))  # and without her "a" would never appear
 
 
 def test_the_trap_is_as_large_as_the_proof_says() -> None:
@@ -235,7 +254,6 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
 def test_a_threshold_far_away_takes_no_time(threshold: int) -> None:
     far = PooledRound(scale=1, part=1, threshold=threshold, steepness=0, cap=0)
     assert 0 < pooled_exposure([far], 2) < Fraction(1, 10**300)
-    assert 0 < exposure(Round(bound=1, scale=1, threshold=threshold)) < Fraction(1, 10**300)
 
 
 def test_what_a_plan_spends_is_what_its_rounds_and_counts_move() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from paths import ROOT
 from spark import SPARK, need_java
@@ -77,6 +82,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
         "Completion without privacy",
     ),
     "top.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "limited domain"),
+    "prior.py": (["--users", "300", "--real", "--draws", "1"], "| generated, 300 users |"),
     "peers/data.py": (["--rows", "2000"], "distinct rows"),
     "peers/run.py": (
         ["--rows", "2000", "--rounds", "1", "--only", "zealous"],
@@ -169,3 +175,28 @@ def test_spark_is_measured_and_a_line_is_laid_through_it(copy: Path) -> None:
     (measured,) = json.loads((copy / "spark.json").read_text())["runs"].values()
     assert measured["stages"]
     assert "Node-hours" in run(copy, "spark_fit.py")
+
+
+def test_the_policy_of_a_rival_moves_no_further_than_its_noise_is_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One user less moves all weights by at most 1 together: every log of three users."""
+    monkeypatch.syspath_prepend(str(SOURCE))
+    rivals: Any = import_module("mechanisms_rivals")
+    histories = [np.flatnonzero([n & 1, n & 2, n & 4]) for n in range(8)]
+    random = np.random.default_rng(1)
+
+    def weights(log: Sequence[Any], cap: float) -> Any:
+        users = np.concatenate([np.full(len(each), n) for n, each in enumerate(log)])
+        items = np.concatenate([*log, [2]])  # so that all logs have as many items
+        pairs = rivals.Pairs(np.append(users, len(log)).astype(int), items.astype(int), random)
+        return rivals.descend(pairs, 3, cap)
+
+    furthest = 0.0
+    for log in itertools.product(histories, repeat=3):
+        for without in range(3):
+            other = [each if n != without else histories[0] for n, each in enumerate(log)]
+            for cap in (1.2, 2.5):
+                moved = np.linalg.norm(weights(log, cap) - weights(other, cap))
+                furthest = max(furthest, float(moved))
+    assert 0.999 < furthest < 1 + 1e-9

@@ -298,9 +298,11 @@ def lost(part: Mapping[str, Any], given: int) -> float:
 
     Those who ask a query give nothing else, and those who hold a tag two others.
     """
-    first, users = part["rounds"][0], ASK_A_QUERY if given == 1 else HOLD_A_TAG
-    weight = users * math.isqrt(1000**2 // given)
-    return math.erfc((weight - first["threshold"]) / first["scale"] / math.sqrt(2)) / 2
+    first = part["parameters"]["rounds"][0]
+    users = ASK_A_QUERY if given == 1 else HOLD_A_TAG
+    weight = users * (math.isqrt(1000**2 // given) - 1)
+    above = weight - first["threshold"] / first["part"]
+    return math.erfc(above / first["scale"] / math.sqrt(2)) / 2
 
 
 def test_the_logs_are_as_large_as_that() -> None:

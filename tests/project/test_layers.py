@@ -151,7 +151,7 @@ def test_noise_is_drawn_in_the_mechanism_alone() -> None:
 DRAWS = {"sample", "accepted", "rare_events", "uniform", "with_noise"}
 # What a mechanism does to rows that were counted, each of them once; noise for rows of a list is
 # drawn by known_list.py, which makes sure that a list has each item once too.
-ON_COUNTED_ROWS = {"_noisy_rows", "redraw_passing", "with_noise", "sample"}
+ON_COUNTED_ROWS = {"_noisy_rows", "with_noise", "sample"}
 
 
 def called(node: ast.AST) -> str | None:

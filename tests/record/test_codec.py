@@ -70,7 +70,7 @@ def test_settings_are_written_in_the_order_of_their_kind(kinds: list[Kind]) -> N
     jsonschema.validate(found, json_schema())
 
 
-@pytest.mark.parametrize("mechanism", ["zealous", "laplace", "gaussian", "rounds", "set-union"])
+@pytest.mark.parametrize("mechanism", ["zealous", "laplace", "gaussian", "pooled"])
 def test_all_mechanisms_are_of_the_published_schema(mechanism: str) -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6")
     planned = plan(goal, [queries(2), query_clicks(2, follow=True)], mechanism=mechanism)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import zealous as z
 from zealous.items.items_per_user import ItemsPerUser
-from zealous.mechanisms.rounds import SetUnion
+from zealous.mechanisms.pooled import Pooled
 from zealous.privacy.guarantee import Indistinguishability
 from zealous.release.table import Table
 from zealous.series.changes import falls_of
@@ -17,7 +17,7 @@ from zealous.series.comparable import Pair, Side
 from zealous.series.p_values import CountLaw, significant
 
 GOAL = Indistinguishability(epsilon=4, delta="1e-6", neighbors="add-remove")
-MECHANISM = SetUnion.calibrate(GOAL, 2)
+MECHANISM = Pooled.calibrate(GOAL, 2)
 LAW = CountLaw(interval=MECHANISM.interval(0.95))
 RATE = 0.1
 

@@ -1,4 +1,4 @@
-"""Weights, lists of items, orders and noise that is kept: on Spark as on DuckDB and the oracle."""
+"""Counts, weights and noise that is kept: on Spark as on DuckDB and the oracle."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from weighed import (
     found,
     many,
     md5_rank,
+    rows_of,
     table,
     tables,
     write,
@@ -32,8 +33,10 @@ from weighed import (
 
 import zealous as z
 from zealous.cli import cli
+from zealous.counting import kept as keeping
 from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram, users_keeping
+from zealous.counting.kept import KeptTables, keep_items
 from zealous.engines.engine import Counted, Engine
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
@@ -48,9 +51,6 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 KEY = 2**63 + 5
-WEIGHTS = [1000, 707, 577]
-
-
 ROWS = many(800)
 
 
@@ -80,7 +80,7 @@ def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
 def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
     kind = KINDS[name]
     sources = [opened(engine, path, kind) for engine in same_order]
-    for number in {"queries": range(5), "query-clicks": (2, 3)}.get(name, (0, 1)):
+    for number in {"queries": range(4), "query-clicks": (2, 3)}.get(name, (0, 1)):
         select, how = cases(name, ROWS)[number]
         right = expected(name, ROWS, key=KEY, select=select, **how)
         assert bool(right) == (how["only"] != [])
@@ -133,21 +133,15 @@ def counts(spark: z.Spark, number: int) -> Counted:
     return Counted(spark, lambda: nullcontext([Step("counted", "select * from counts")]))
 
 
-EVERY = -(10**9)
-
-
 @pytest.mark.false_alarm(1e-99, "3,000 noises of 16 bits, of which 1,000 differ")
 def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> None:
     with spark:
         stored = counts(spark, 3000).store(drawing)
         assert drawn(tmp_path) == 3000
-        rows, again = (found(stored.rows_above(EVERY)) for _ in range(2))
+        rows, again = (found(rows_of(stored)) for _ in range(2))
         assert rows == again
         assert rows.keys() == {(str(n),) for n in range(3000)}
         assert len(set(rows.values())) > 1000
-        assert found(stored.rows_above(1000)) == {item: n for item, n in rows.items() if n > 1000}
-        few = pa.table({"it's a `b`.c": ["7", "nobody's"]})
-        assert found(stored.matching(few)) == {("7",): rows["7",]}
         assert drawn(tmp_path) == 3000
 
         # How the rows were made is forgotten: nothing could make them again.
@@ -158,7 +152,7 @@ def test_noise_is_drawn_once(spark: z.Spark, drawing: Any, tmp_path: Path) -> No
         assert frame.columns == ["it's a `b`.c", "count"]
         assert len(found(counts(spark, 10).map_batches(drawing))) == 10
         nothing = counts(spark, 0).store(drawing)
-        assert found(nothing.rows_above(EVERY)) == {}
+        assert found(rows_of(nothing)) == {}
 
 
 @pytest.mark.false_alarm(1e-99, "whatever noise is drawn, it is lost")
@@ -169,7 +163,7 @@ def test_what_was_lost_is_not_drawn_again(spark: z.Spark, drawing: Any, tmp_path
         for rdd in spark.session.sparkContext._jsc.getPersistentRDDs().values():
             rdd.unpersist(True)
         with pytest.raises(ZealousError, match="could not run a step"):
-            list(stored.rows_above(EVERY))
+            list(rows_of(stored))
     assert drawn(tmp_path) == 100
 
 
@@ -183,28 +177,52 @@ def test_another_draw_of_the_same_rows_ends_the_run(
     monkeypatch.setattr(DataFrame, "localCheckpoint", lambda frame, eager: frame)
     with spark:
         stored = counts(spark, 100).store(drawing)
-        for threshold in (EVERY, 10**9):  # even where none of them would come
+        none = f"select * from {stored.name} where count > {10**9}"  # even where none would come
+        for rows in (rows_of(stored), spark.batches([Step("none", none)])):
             with pytest.raises(ZealousError, match="ran a task twice"):
-                list(stored.rows_above(threshold))
+                list(rows)
 
 
-@at_one_commit_in(4)
-@pytest.mark.parametrize("name", in_turn(["queries", "query-clicks"], str, share=2))
-@pytest.mark.false_alarm(1e-99, "whatever noise is drawn, the oracle is steered by it")
-def test_what_is_kept_steers(
-    name: str, path: Path, same_order: Engines, drawing: Any, tmp_path: Path
-) -> None:
-    kind, (_, spark) = KINDS[name], same_order
-    count = counter(opened(spark, path, kind), kind)
-    stored = count(bound=3, at_least=0, weights=WEIGHTS).store(drawing)
-    noisy = found(stored.rows_above(EVERY))
-    assert drawn(tmp_path) == len(noisy)
-    gone = [item for item, noise in noisy.items() if noise > 10_000]
-    how: dict[str, Any] = {"bound": 2, "at_least": 1, "weights": WEIGHTS}
-    order = [(*item, noise) for item, noise in noisy.items()]
-    right = expected(name, ROWS, key=KEY, steered_by=[order], without=gone, **how)
-    assert found(count(**how, steered_by=[stored], without=table(kind, gone))) == right
-    assert drawn(tmp_path) == len(noisy)
+@pytest.mark.parametrize("listed", in_turn([False, True], str, share=2))
+def test_it_is_weighed_on_both_engines_alike(listed: bool, path: Path, same_order: Engines) -> None:
+    """What users give in three rounds, by names: numbers are each engine's own."""
+    kind = KINDS["queries"]
+    known = table(kind, [("a",), ("nobody's",)]) if listed else None
+    assert known is None or known.num_rows == 2
+    found = []
+    for engine in same_order:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(keeping, "_SHARE", 1 << 60)  # tables also where arrays would do
+            kept = keep_items(
+                kind, opened(engine, path, kind), bound=3, select="random", key=KEY, listed=known
+            )
+        assert isinstance(kept, KeptTables)
+        names = {
+            row["kept:number"]: row["query"]
+            for batch in engine.batches([Step("named", f"select * from {kept.items}")])
+            for row in batch.to_pylist()
+        }
+        state, weights = None, []
+        for _ in range(3):
+            state = kept.weigh(state, 1000, partial(_next_strength, names))
+            rows = [row for batch in rows_of(state) for row in batch.to_pylist()]
+            weights.append(sorted((names[row["item"]], *row.values()) for row in rows))
+        found.append([[(name, *rest) for name, _, *rest in each] for each in weights])
+    assert found[0] == found[1]
+    assert len(found[0][0]) > 5
+
+
+def _next_strength(names: dict[int, str], batch: pa.RecordBatch) -> pa.RecordBatch:
+    """True weights as evidence, and strengths by name, one of them 0."""
+    rows = batch.to_pylist()
+    evidence = [row["evidence"] + row["weight"] for row in rows]
+    strength = [
+        1 + 997 * len(names[row["item"]]) if names[row["item"]] != "100%" else 0 for row in rows
+    ]
+    for name, values in (("evidence", evidence), ("weight", strength)):
+        column = pa.array(values, pa.int64())
+        batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+    return batch
 
 
 # From a DataFrame to a release
@@ -243,7 +261,7 @@ def log(spark: z.Spark) -> Log:
     return z.read_log(frame, engine=spark)
 
 
-MECHANISMS = ["rounds", "pooled", "gaussian", "domain", "prior"]
+MECHANISMS = ["pooled", "gaussian", "domain", "prior"]
 
 
 @pytest.mark.false_alarm(1e-9, "40 queries, give or take 3, where 11 are enough")
@@ -264,9 +282,8 @@ def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path)
         assert "q0" in names
     if mechanism == "gaussian":
         assert fetched == [len(names)]
-    if mechanism == "rounds":  # the keys of each round, and counts of those that somebody keeps
+    if mechanism == "pooled":  # the keys of each round, and counts of those that somebody keeps
         *keys, last = fetched
-        assert len(keys) == 3
         assert last <= sum(keys) == len(names)
     most = max(zip(rows["count"].to_pylist(), rows["query"].to_pylist(), strict=True))
     assert most[1] in {f"q{n}" for n in range(8)}
@@ -283,14 +300,14 @@ def test_the_command(spark: z.Spark, path: Path, tmp_path: Path) -> None:
     place = str(tmp_path / "release")
     command = [
         "publish", path, "--engine", "spark", "--spark-master", "local[2]", *conf,
-        "--mechanism", "rounds", "--guarantee", "indistinguishable", "--neighbors", "add-remove",
+        "--mechanism", "pooled", "--guarantee", "indistinguishable", "--neighbors", "add-remove",
         "--items", "queries", "--items-per-user", 3, "--epsilon", 20, "--delta", "1e-3",
         "--no-ledger", "-o", place, "--json",
     ]  # fmt: skip
     done = CliRunner().invoke(cli, [str(part) for part in command])
     assert done.exit_code == 0, done.output
     (part,) = json.loads(done.stdout)["plan"]
-    assert part["mechanism"] == "rounds"
+    assert part["mechanism"] == "pooled"
     lines = (tmp_path / "release" / "queries.csv").read_text().splitlines()
     assert 5 < len(lines) <= 11
     assert CliRunner().invoke(cli, ["verify", place]).exit_code == 0

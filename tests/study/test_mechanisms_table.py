@@ -239,7 +239,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
 
 def test_the_object(run: Run, tmp_path: Path) -> None:
     _write(tmp_path)
-    options = ("--epsilon", "2,0.5", "--neighbors", "replace", "--mechanisms", "zealous, rounds")
+    options = ("--epsilon", "2,0.5", "--neighbors", "replace", "--mechanisms", "zealous, pooled")
     done = run(*COMMAND, *options, "--draws", 1, "--json")
     assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
@@ -247,9 +247,9 @@ def test_the_object(run: Run, tmp_path: Path) -> None:
     assert (found["kind"], found["items_per_user"], found["users"]) == ("queries", 3, PEOPLE)
     assert [(row["epsilon"], row["mechanism"]) for row in found["rows"]] == [
         (2, "zealous"),
-        (2, "rounds"),
+        (2, "pooled"),
         (0.5, "zealous"),
-        (0.5, "rounds"),
+        (0.5, "pooled"),
     ]
     for row in found["rows"]:
         assert {"neighbors", "delta", "items_per_user", "draws", "note"} <= set(row)

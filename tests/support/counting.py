@@ -3,10 +3,12 @@
 import math
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+
+from zealous.engines.engine import Each
 
 Log = Mapping[str, Iterable[str]]  # each user's items: the first letter is one column, the rest one
 
@@ -59,49 +61,31 @@ class Counting:
         parts = (dict(rows[part :: self.parts]) for part in range(self.parts))
         return [batch for part in parts for batch in table(part).to_batches()]
 
-    def kept_items(self, bound: int) -> "Kept":
+    def kept_items(self, bound: int, known: pa.Table | None = None) -> "Kept":
         self.asked.append({"kept": bound})
-        return Kept({user: self.given(user, bound=bound)[1] for user in self.log})
+        return Kept({user: self.given(user, bound=bound) for user in self.log}, listed(known))
 
     def given(
-        self,
-        user: str,
-        *,
-        bound: int,
-        only: pa.Table | None = None,
-        without: pa.Table | None = None,
-        steered_by: Sequence[pa.Table] = (),
-        **_: Any,
-    ) -> tuple[list[str], list[str]]:
-        """What a user has, and the first of it, which she gives."""
-        steers = [dict(zip(listed(by), by["count"].to_pylist(), strict=True)) for by in steered_by]
-        has = set(self.log.get(user, ())) - set(listed(without))
-        if only is not None:
-            has &= set(listed(only))
+        self, user: str, *, bound: int, only: Collection[str] | None = None, **_: Any
+    ) -> list[str]:
+        """The first of what a user has."""
+        has = {item for item in self.log.get(user, ()) if only is None or item in only}
+        return sorted(has, key=lambda item: self.rank(user, item))[:bound]
 
-        def place(item: str) -> Any:
-            return [(item not in by, -by.get(item, 0)) for by in steers], self.rank(user, item)
-
-        ranked = sorted(has, key=place)
-        return ranked, ranked[:bound]
-
-    def total(self, weights: list[int] | None = None, **asked: Any) -> dict[str, int]:
-        """The weight or count of every item that somebody has."""
-        total: Counter[str] = Counter()
-        for user in self.log:
-            has, gives = self.given(user, **asked)
-            total.update(dict.fromkeys(has, 0))
-            total.update(dict.fromkeys(gives, weights[len(gives) - 1] if weights else 1))
-        return total
+    def total(self, only: pa.Table | None = None, **asked: Any) -> dict[str, int]:
+        """How many users give each item."""
+        asked["only"] = None if only is None else set(listed(only))
+        return Counter(item for user in self.log for item in self.given(user, **asked))
 
 
 class Kept:
-    """What users keep, weighed with Python's whole numbers; it remembers what it was given."""
+    """What users keep, weighed with Python's whole numbers; it remembers what was drawn."""
 
-    def __init__(self, kept: Mapping[str, Sequence[str]]) -> None:
-        self.kept = kept
-        self.items = sorted({item for items in kept.values() for item in items})
-        self.given: list[pa.Table | None] = []
+    def __init__(self, kept: Mapping[str, Sequence[str]], known: Iterable[str] = ()) -> None:
+        self.kept, self.known = kept, set(known)
+        self.items = sorted({item for items in kept.values() for item in items} | self.known)
+        self.numbers = {item: number for number, item in enumerate(self.items)}
+        self.drawn: list[pa.Table] = []
 
     def weights(self, user: str, strengths: Mapping[str, int], length: int) -> dict[str, int]:
         """What one user gives to each of her items."""
@@ -109,27 +93,31 @@ class Kept:
         root = math.isqrt(sum(each**2 for each in mine.values())) + 1
         return {item: length * each // root for item, each in mine.items()}
 
-    def weigh(self, strengths: pa.Table | None, length: int) -> list[pa.RecordBatch]:
-        self.given.append(strengths)
-        before = dict.fromkeys(self.items, (0, 1 << 20))
-        if strengths is not None:
-            columns = (strengths[name].to_pylist() for name in ("item", "evidence", "weight"))
-            before = {self.items[i]: (e, w) for i, e, w in zip(*columns, strict=True) if w}
-        by_item = {item: weight for item, (_, weight) in before.items()}
-        total = Counter(dict.fromkeys(before, 0))
+    def weighed(self, before: pa.Table | None, length: int) -> pa.Table:
+        """Rows of (item, listed, evidence, weight) without noise."""
+        state = dict.fromkeys(self.items, (0, 1 << 20))
+        if before is not None:
+            columns = (before[name].to_pylist() for name in ("item", "evidence", "weight"))
+            state = {self.items[i]: (e, w) for i, e, w in zip(*columns, strict=True) if w}
+        total = Counter(dict.fromkeys(state, 0))
+        by_item = {item: weight for item, (_, weight) in state.items()}
         for user in self.kept:
             total.update(self.weights(user, by_item, length))
         made = {
-            "item": [self.items.index(item) for item in before],
-            "evidence": [evidence for evidence, _ in before.values()],
-            "weight": [total[item] for item in before],
+            "item": [self.numbers[item] for item in state],
+            "listed": [int(item in self.known) for item in state],
+            "evidence": [evidence for evidence, _ in state.values()],
+            "weight": [total[item] for item in state],
         }
-        return pa.table(
-            {name: pa.array(each, pa.int64()) for name, each in made.items()}
-        ).to_batches()
+        return pa.table({name: pa.array(each, pa.int64()) for name, each in made.items()})
 
-    def without_strength(self, strengths: pa.Table) -> list[pa.RecordBatch]:
-        rows = zip(strengths["item"].to_pylist(), strengths["weight"].to_pylist(), strict=True)
+    def weigh(self, before: pa.Table | None, length: int, draw: Each) -> pa.Table:
+        weighed = self.weighed(before, length)
+        self.drawn.append(pa.Table.from_batches(map(draw, weighed.to_batches()), weighed.schema))
+        return self.drawn[-1]
+
+    def without_weight(self, state: pa.Table) -> list[pa.RecordBatch]:
+        rows = zip(state["item"].to_pylist(), state["weight"].to_pylist(), strict=True)
         found = table({self.items[item]: 0 for item, weight in rows if weight == 0})
         return found.drop_columns(["count"]).to_batches()
 

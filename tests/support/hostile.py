@@ -45,8 +45,6 @@ class Case(NamedTuple):
 CASES = {
     "queries": Case([QUERIES]),
     "gaussian": Case([QUERIES], "gaussian"),
-    "rounds": Case([QUERIES], "rounds"),
-    "sips": Case([QUERIES], "sips"),
     "pooled": Case([QUERIES], "pooled"),
     "sessions": Case([QUERIES], unit="session"),
     "query-pairs": Case([z.query_pairs(items_per_user=2)]),

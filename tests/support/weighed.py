@@ -1,4 +1,4 @@
-"""Weights, lists of items and orders in a second implementation, and logs to try it on.
+"""Bounding and lists of items in a second implementation, and logs to try it on.
 
 Texts are normal already, so that an item is what its row says. The rank key is md5.
 """
@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import zealous as z
 from zealous.counting.bound import Select
-from zealous.engines.sql import identifier
+from zealous.engines.engine import Stored
+from zealous.engines.sql import Step, identifier
 from zealous.items import Kind
 
 Item = tuple[str, ...]
@@ -83,21 +84,12 @@ def item(name: str) -> st.SearchStrategy[Item]:
 
 
 def asked(name: str) -> st.SearchStrategy[dict[str, Any]]:
-    """What a mechanism may ask for, with lists and orders in which things come twice or as None."""
-    some = st.none() | st.lists(item(name), max_size=6)
-    count = st.none() | st.integers(-3, 3)
-    odd = item(name).map(lambda item: (None, *item[1:]))
-    rows = st.lists(st.tuples(item(name) | odd, count), max_size=8)
-    order = rows.map(lambda rows: [(*item, count) for item, count in rows])
-    weights = st.lists(st.integers(-2, 1000), min_size=5, max_size=7)
+    """What a mechanism may ask for, with lists in which things come twice."""
     return st.fixed_dictionaries(
         {
             "bound": st.integers(1, 5),
-            "at_least": st.integers(0, 3),
-            "weights": st.none() | weights,
-            "only": some,
-            "without": some,
-            "steered_by": st.lists(order, max_size=2),
+            "at_least": st.integers(1, 3),
+            "only": st.none() | st.lists(item(name), max_size=6),
         }
     )
 
@@ -119,34 +111,19 @@ def many(number: int) -> list[Row]:
 
 
 def cases(name: str, rows: Iterable[Row]) -> list[tuple[Select, dict[str, Any]]]:
-    """How items are selected, and what is asked for.
-
-    With ties, with NULLs, with what is listed twice or not at all, and with nothing.
-    """
+    """How items are selected, and what is asked for: also what is listed twice, and nothing."""
     known = sorted({item for row in rows for item in items(name, row)})
-    order = [(*item, None if n % 5 == 0 else n % 3) for n, item in enumerate(known)]
-    order += [(*known[0], 2), (*known[0], -1), (None, *known[1][1:], 9)]
-    order.append((*("nobody's" for _ in known[0]), 5))
-    other = [(*item, len(item[0])) for item in known[::2]]
-    weights = [1000, 707, 577]
-    base: dict[str, Any] = {"only": None, "without": None, "steered_by": [], "weights": None}
-    asked: list[tuple[Select, dict[str, Any]]] = [
-        ("random", {"bound": 2, "at_least": 0, "weights": weights}),
-        ("first", {"bound": 3, "at_least": 1, "weights": weights, "steered_by": [order[3:]]}),
-        ("frequent", {"bound": 2, "at_least": 0, "only": known[::2] * 2, "without": known[:3]}),
-        (
-            "random",
-            {"bound": 2, "at_least": 2, "steered_by": [order, other], "without": known[-1:]},
-        ),
-        ("first", {"bound": 1, "at_least": 0, "only": [], "steered_by": [[]]}),
+    return [
+        ("random", {"bound": 2, "at_least": 1, "only": None}),
+        ("first", {"bound": 3, "at_least": 2, "only": None}),
+        ("frequent", {"bound": 2, "at_least": 1, "only": known[::2] * 2}),
+        ("first", {"bound": 1, "at_least": 1, "only": []}),
     ]
-    return [(select, base | how) for select, how in asked]
 
 
 def tables(kind: Kind, asked: dict[str, Any]) -> dict[str, Any]:
-    """The same with its lists as tables."""
-    lists = {name: table(kind, asked[name]) for name in ("only", "without")}
-    return asked | lists | {"steered_by": [table(kind, rows) for rows in asked["steered_by"]]}
+    """The same with its list as a table."""
+    return asked | {"only": table(kind, asked["only"])}
 
 
 def table(kind: Kind, rows: Iterable[tuple[Any, ...]] | None) -> pa.Table | None:
@@ -169,46 +146,29 @@ def given(
     key: int,
     bound: int,
     select: Select = "random",
-    weights: Sequence[int] | None = None,
     only: Collection[Item] | None = None,
-    without: Collection[Item] | None = None,
-    steered_by: Sequence[Iterable[tuple[Any, ...]]] = (),
-) -> Iterator[tuple[str, dict[Item, int]]]:
-    """What each user gives, and at which weight; what she has and does not give is there at 0."""
+) -> Iterator[tuple[str, list[Item]]]:
+    """What each user gives."""
     held: dict[str, dict[Item, list[int | None]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for item in items(name, row):
             held[row.user][item].append(row.time)
-    stands: list[dict[Item, int]] = []
-    for rows_of_one in steered_by:
-        stands.append({})
-        for *listed, count in rows_of_one:
-            if count is not None:
-                stands[-1][tuple(listed)] = max(count, stands[-1].get(tuple(listed), count))
-
     for user, has in held.items():
 
         def place(item: Item, user: str = user, has: Any = has) -> tuple[Any, ...]:
             rank = hashlib.md5("|".join([str(key), user, *item]).encode()).hexdigest()
             times = [time for time in has[item] if time is not None]
             own = {"first": min(times, default=10**9), "frequent": -len(has[item])}
-            steered = [(item not in each, -each.get(item, 0)) for each in stands]
-            return (steered, own.get(select, 0), rank, item)
+            return (own.get(select, 0), rank, item)
 
         left = [each for each in has if only is None or each in only]
-        ranked = sorted((each for each in left if each not in (without or ())), key=place)
-        weight = weights[min(len(ranked), bound) - 1] if weights else 1
-        yield user, {item: weight if n < bound else 0 for n, item in enumerate(ranked)}
+        yield user, sorted(left, key=place)[:bound]
 
 
 def expected(name: str, rows: Iterable[Row], *, at_least: int, **how: Any) -> dict[Item, int]:
     """What is counted."""
-    total: Counter[Item] = Counter()
-    held: set[Item] = set()
-    for _, gives in given(name, rows, **how):
-        total.update(gives)
-        held |= {item for item in gives if gives[item] or at_least < 1}
-    return {item: total[item] for item in held if total[item] >= at_least}
+    total = Counter(item for _, gives in given(name, rows, **how) for item in gives)
+    return {item: number for item, number in total.items() if number >= at_least}
 
 
 def md5_rank(_: object, key: int, columns: Sequence[str]) -> str:
@@ -240,3 +200,8 @@ def found(batches: Iterable[pa.RecordBatch]) -> dict[Item, int]:
             assert item not in counts
             counts[item] = count
     return counts
+
+
+def rows_of(stored: Stored) -> Iterator[pa.RecordBatch]:
+    """All that is stored."""
+    return stored.engine.batches([Step("stored_rows", f"select * from {stored.name}")])

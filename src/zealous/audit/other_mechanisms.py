@@ -32,7 +32,7 @@ _SPLIT = {
     "itemsets-2:tag": "210",
 }
 _EPSILON, _DELTA = "250", "1e-9"
-_WHERE = " (rounds, domain, prior, of-smaller)"
+_WHERE = " (pooled, domain, prior, of-smaller)"
 
 
 def check_other_mechanisms(directory: Path) -> list[Check]:
@@ -65,7 +65,7 @@ def _options() -> list[str]:
         "--items-per-user", "queries=1,clicks=1,columns:tag=1,itemsets:tag=3",
         "--users", str(DECLARED),
         "--guarantee", "indistinguishable", "--epsilon", _EPSILON, "--delta", _DELTA,
-        "--split", split, "--mechanism", "queries=rounds,itemsets-2:tag=of-smaller",
+        "--split", split, "--mechanism", "queries=pooled,itemsets-2:tag=of-smaller",
         "--domain", "clicks=../sites.txt",
         "--prior", "columns:tag=../tags.txt",
         "--ledger", "ledger", "--id", "audit", "--signed-by", "audit", "--json",

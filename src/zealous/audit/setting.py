@@ -71,7 +71,6 @@ SETTINGS: Registry[SettingsMaker] = Registry(
     first=(
         "zealous",
         "thresholds",
-        "rounds",
         "pooled",
         "domain",
         "of-smaller",

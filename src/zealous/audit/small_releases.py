@@ -52,9 +52,6 @@ class _CountedEngine(DuckDB):
     def add_table(self, name: str, table: pa.Table) -> None:
         """Nothing is selected from it."""
 
-    def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
-        """Nor from what steers: all weights are given too."""
-
     def batches(self, steps: Sequence[Step], each: Each | None = None) -> Iterator[pa.RecordBatch]:
         """What was counted of such columns, whatever the steps."""
         for batch in self._batches_given:

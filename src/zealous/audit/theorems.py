@@ -62,37 +62,25 @@ def noise(part: Figures) -> Law:
 
 def finds_keys(part: Figures) -> bool:
     """Whether keys were found first, in rounds, and counted then."""
-    return "rounds" in part.get("parameters", part)
+    return "rounds" in part.get("parameters", ())
 
 
 def _rounds(part: Figures) -> Sequence[Mapping[str, int]]:
-    found: Sequence[Mapping[str, int]] = part.get("parameters", part)["rounds"]
+    found: Sequence[Mapping[str, int]] = part["parameters"]["rounds"]
     return found
-
-
-def _is_pooled(part: Figures) -> bool:
-    """Whether the weights of all rounds are added up, of items that stay the same."""
-    return "kept_items_per_user" in part.get("parameters", ())
 
 
 def unique_item_probability(part: Figures, items: int) -> float:
     """The chance that any of so many items is published which one user alone has.
 
-    In rounds she gives as many of them as she may, until one becomes a key. Where rounds are
-    pooled it is at most so much.
+    In pooled rounds it is at most so much.
     """
-    if _is_pooled(part):
+    if finds_keys(part):
         return _pooled_exposure(part, min(items, part["parameters"]["kept_items_per_user"]))
-    if not finds_keys(part):
-        if part["noise"] == CAPPED:
-            return _selection_probability(part, 1)
-        absent = 1 - noise(part).tail_above(part["tau_prime"] - part["tau"])
-        return 1 - math.pow(absent, min(items, part["items_per_user"]))
-    hidden = 1.0
-    for each in _rounds(part):
-        given = min(items, each["items_per_user"])
-        hidden *= (1 - _key_probability(each, given)) ** given
-    return 1 - hidden
+    if part["noise"] == CAPPED:
+        return _selection_probability(part, 1)
+    absent = 1 - noise(part).tail_above(part["tau_prime"] - part["tau"])
+    return 1 - math.pow(absent, min(items, part["items_per_user"]))
 
 
 def noise_delta(part: Figures, share: float = 1.0) -> float:
@@ -153,10 +141,9 @@ def least_delta_together(parts: Sequence[Figures], epsilon: float) -> float:
 
 
 def _exposure(part: Figures) -> float:
-    """The chance that something is published which one user alone has, at its largest."""
-    if finds_keys(part) and not _is_pooled(part):
-        given = {1, *(each["items_per_user"] for each in _rounds(part))}
-        return max(unique_item_probability(part, items) for items in given)
+    """The chance that something is published which one user alone has, at its largest or less."""
+    if finds_keys(part):
+        return max(_passing_alone(part))
     if part["tau_prime"] is None:
         return 0.0
     return unique_item_probability(part, part["items_per_user"])
@@ -179,13 +166,7 @@ def _case_deltas(part: Figures, absent: float) -> Iterator[float]:
 
 def _rounds_deltas(part: Figures) -> tuple[float, float]:
     """What she alone gives and becomes a key, and what the noise of weights and counts tells."""
-    if _is_pooled(part):
-        exposed = _pooled_exposure(part, part["parameters"]["kept_items_per_user"])
-    else:
-        exposed = 0.0
-        for each in _rounds(part):
-            given = range(1, each["items_per_user"] + 1)
-            exposed += max(d * _key_probability(each, d) for d in given)
+    exposed = _pooled_exposure(part, part["parameters"]["kept_items_per_user"])
     sides = _counts_moved(part) // part["items_per_user"]
     square = _counts_moved(part) / part["scale"] ** 2 + _square_of_weights(part)
     mu, epsilon = math.sqrt(square), part["epsilon"]
@@ -241,20 +222,18 @@ def _square_of_weights(part: Figures) -> float:
 def _pooled_exposure(part: Figures, items: int) -> float:
     """Of so many items that a user alone keeps, at most so many become keys on average.
 
-    By continuous noise, with all her weight on each of them in every round.
+    With all her weight on each of them in every round; noise is rounded by one half at most.
     """
-    given, variance, passing = 0.0, 0, 0.0
+    return items * sum(_passing_alone(part, _WEIGHT + 0.5))
+
+
+def _passing_alone(part: Figures, weight: float = _WEIGHT - 1) -> Iterator[float]:
+    """The chance that an item passes in each round, with such a weight, by continuous noise."""
+    given, variance = 0.0, 0
     for each in _rounds(part):
-        given += each["part"] * (_WEIGHT + 0.5)  # noise is rounded by one half at most
+        given += each["part"] * weight
         variance += (each["part"] * each["scale"]) ** 2
-        passing += math.erfc((each["threshold"] + 1 - given) / math.sqrt(2 * variance)) / 2
-    return items * passing
-
-
-def _key_probability(each: Mapping[str, int], given: int) -> float:
-    """The chance that one of so many items that a user alone gives becomes a key."""
-    weight = math.isqrt(_WEIGHT**2 // given)
-    return _gaussian_law(each["scale"]).tail_above(each["threshold"] - weight)
+        yield math.erfc((each["threshold"] + 1 - given) / math.sqrt(2 * variance)) / 2
 
 
 def _gaussian_delta(mu: float, epsilon: float) -> float:

@@ -28,59 +28,29 @@ class ContributionBound:
         most: How many.
         select: `random` by the key; `first` in time; `frequent`, the user's own most frequent.
         key: The public key of the random order.
-        steered_by: Tables of (item..., count) on the engine, public, released, or with noise: those
-            of the largest count in the first come first, then those that it does not list by the
-            next.
-        weights: A table of (order:given, order:weight) on the engine: what each item of a user
-            counts for, by how many she keeps; None where each counts for 1.
-        list_dropped: Whether also those are listed, at 0, that somebody has and nobody keeps.
     """
 
     most: int
     select: Select
     key: int
-    steered_by: tuple[str, ...] = ()
-    weights: str | None = None
-    list_dropped: bool = False
 
 
 def bound_contributions(kind: Kind, source: Source, choice: ContributionBound) -> list[Step]:
-    """The steps from `items` (user, item..., time) to `kept` (user, item..., order:weight).
-
-    The last column is there only where weights are given.
+    """The steps from `items` (user, item..., time) to `kept` (user, item...).
 
     Guarantee:
-        Each user keeps at most `most` distinct items, chosen by her own history, public rules, what
-        steers her and the key alone, and the key is drawn before the log is read. Ties are broken
-        by the item itself, so `kept` does not depend on the order of the log's lines.
+        Each user keeps at most `most` distinct items, chosen by her own history, public rules and
+        the key alone, and the key is drawn before the log is read. Ties are broken by the item
+        itself, so `kept` does not depend on the order of the log's lines.
     """
     check_select(choice.select, source.roles)
     steps, order = _distinct_items(kind, source, choice)
     if choice.most > 1 and kind.kept_columns() != kind.counted_columns():
         raise UsageError(f"{kind.label}: two items that a user keeps would count as one item twice")
     item = comma_separated(identifier(name) for name in kind.counted_columns())
-    rows = "distinct_items"
-    for number, table in reversed([*enumerate(choice.steered_by)]):
-        steps.append(_steering_step(kind, rows, table, number))
-        rows, order = f"steered_{number}", f'"order:steered {number}" desc nulls last, {order}'
     position = f"row_number() over (partition by user order by {order})"
-    if choice.weights is None:
-        kept = f"select user, {item} from {rows} qualify {position} <= {choice.most}"
-        return [*steps, Step("kept", kept)]
-    item_count = "count(*) over (partition by user)"
-    ranked = (
-        f'select user, {item}, {position} as "order:position", '
-        f'{item_count} as "order:item_count" from {rows}'
-    )
-    inside = f'"order:position" <= {choice.most}'
-    weight = f'case when {inside} then "order:weight" else 0 end as "order:weight"'
-    weighed = (
-        f"select user, {item}, {weight} from ranked "
-        f'join {choice.weights} on "order:given" = least("order:item_count", {choice.most})'
-    )
-    if not choice.list_dropped:
-        weighed += f" where {inside}"
-    return [*steps, Step("ranked", ranked), Step("kept", weighed)]
+    kept = f"select user, {item} from distinct_items qualify {position} <= {choice.most}"
+    return [*steps, Step("kept", kept)]
 
 
 def _distinct_items(
@@ -104,20 +74,10 @@ def _distinct_items(
         distinct = f"select user, {item}, count(*) as {often} from items group by user, {item}"
         return [Step("distinct_items", distinct)], f"{often} desc, {order}"
     rank_bin = source.engine.rank_bin(rank)
-    by_chance = not choice.steered_by and choice.weights is None
-    if rank_bin is None or not by_chance or choice.most > _LOOK_AHEAD:
+    if rank_bin is None or choice.most > _LOOK_AHEAD:
         return [Step("distinct_items", f"select distinct user, {item} from items")], order
     ahead = _look_ahead(item, rank_bin, choice.most)
     return [*ahead, Step("distinct_items", f"select distinct user, {item} from near")], order
-
-
-def _steering_step(kind: Kind, rows: str, table: str, number: int) -> Step:
-    """With what each item stands at in a table that users are steered by."""
-    return Step(
-        f"steered_{number}",
-        f'select {rows}.*, known.count as "order:steered {number}" from {rows} '
-        f"left join {table} as known on {equal_columns(kind.counted_columns(), rows, 'known')}",
-    )
 
 
 def equal_columns(columns: Sequence[str], one: str, other: str) -> str:

@@ -15,7 +15,6 @@ from typing import Protocol, runtime_checkable
 from zealous.counting.bound import ContributionBound, Select, bound_contributions, equal_columns
 from zealous.engines.engine import Counted, Engine, Stored, table_name
 from zealous.engines.sql import Step, comma_separated, identifier
-from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.libraries import pa
 from zealous.logs.source import Source
@@ -48,10 +47,7 @@ def histogram(
     at_least: int,
     select: Select,
     key: int,
-    weights: Sequence[int] | None = None,
     only: pa.Table | ItemRule | None = None,
-    without: pa.Table | None = None,
-    steered_by: Sequence[Stored | pa.Table] = (),
     restricted_to: Stored | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Counted:
@@ -60,48 +56,31 @@ def histogram(
     Bounding looks at one user at a time, so a log too large for memory is worked through in
     buckets of users whose histograms are added before the threshold is applied. Nothing is dropped
     before it is bounded because of others' data: that would let one user's rare items make room
-    for her frequent ones. What is public or released (`only`, `without`) may be.
+    for her frequent ones. What is public or released (`only`) may be.
 
     Args:
         kind: What is counted.
         source: Where it comes from.
         bound: The most items that each user keeps.
-        at_least: The first threshold; with 0 even those are listed that somebody has and nobody
-            kept.
+        at_least: The first threshold.
         select: How each user's items are chosen.
         key: The public key of the random order.
-        weights: What a kept item counts for, by how many its user keeps; 1 where not given.
         only: Items, or a rule that says which: nobody has any other.
-        without: Items that nobody has any longer.
-        steered_by: Tables of (item..., count): each user keeps those of the largest count in the
-            first of them, then in the next.
         restricted_to: (user, item...) from `users_keeping` of another kind: nobody has items whose
             columns of that kind are not hers there.
         say: Receives progress.
     """
     engine = source.engine
-    if weights is None and at_least < 1:
-        weights = [1] * bound
-    if weights is not None and len(weights) < bound:
-        raise UsageError("weights must say what an item counts for up to bound items of a user")
-    choice = ContributionBound(
-        most=bound,
-        select=select,
-        key=key,
-        steered_by=tuple(table_name(engine, _distinct_steering(kind, each)) for each in steered_by),
-        weights=None if weights is None else table_name(engine, _weights_table(weights)),
-        list_dropped=at_least < 1,
-    )
+    choice = ContributionBound(most=bound, select=select, key=key)
     item = comma_separated(identifier(name) for name in kind.counted_columns())
-    steps = _item_steps(kind, source, only, without, restricted_to)
+    steps = _item_steps(kind, source, only, restricted_to)
     steps = [*steps, *bound_contributions(kind, source, choice)]
-    amount = "count(*)" if weights is None else 'sum("order:weight")::bigint'
-    count = f"select {item}, {amount} as count from kept group by {item}"
+    count = f"select {item}, count(*) as count from kept group by {item}"
     number = source.buckets([*kind.required_roles, *kind.extra_columns()])
 
     @contextmanager
     def at_once() -> Iterator[list[Step]]:
-        thresholded = Step("histogram", f"{count} having {amount} >= {at_least}")
+        thresholded = Step("histogram", f"{count} having count(*) >= {at_least}")
         yield [*source.entries, *steps, thresholded]
 
     @contextmanager
@@ -130,7 +109,7 @@ def users_keeping(
 ) -> Stored:
     """Who keeps which items when each keeps at most `bound`, chosen as `histogram` chooses them."""
     choice = ContributionBound(most=bound, select=select, key=key)
-    items = _item_steps(kind, source, only, restricted_to=restricted_to)
+    items = _item_steps(kind, source, only, restricted_to)
     steps = [*items, *bound_contributions(kind, source, choice)]
     found = Stored.new(source.engine)
     number = source.buckets([*kind.required_roles, *kind.extra_columns()])
@@ -143,31 +122,22 @@ def users_keeping(
 def _item_steps(
     kind: Kind,
     source: Source,
-    only: pa.Table | ItemRule | None = None,
-    without: pa.Table | None = None,
-    restricted_to: Stored | None = None,
+    only: pa.Table | ItemRule | None,
+    restricted_to: Stored | None,
 ) -> list[Step]:
     """The steps that yield the items of a kind that may count, the last one named `items`.
 
-    What is left out is left out by the item and by what is public or published (`only`, `without`),
-    or by what the same user kept of another kind (`restricted_to`).
+    What is left out is left out by the item and by what is public or published (`only`), or by
+    what the same user kept of another kind (`restricted_to`).
     """
     steps = kind.steps(source)
     columns = kind.counted_columns()
     if restricted_to is not None:
-        steps = _filter_by_join(
-            steps, "semi", restricted_to.name, ["user", *kind.restricting_columns()]
-        )
+        steps = _filter_by_join(steps, restricted_to.name, ["user", *kind.restricting_columns()])
     if isinstance(only, ItemRule):
         steps = _filter_by_rule(steps, only, source.engine, columns)
     elif only is not None:
-        steps = _filter_by_join(
-            steps, "semi", table_name(source.engine, _item_columns(kind, only)), columns
-        )
-    if without is not None:
-        steps = _filter_by_join(
-            steps, "anti", table_name(source.engine, _item_columns(kind, without)), columns
-        )
+        steps = _filter_by_join(steps, table_name(source.engine, item_columns(kind, only)), columns)
     return steps
 
 
@@ -191,35 +161,18 @@ def _filter_by_rule(
     ]
 
 
-def _filter_by_join(steps: list[Step], join: str, table: str, columns: Sequence[str]) -> list[Step]:
+def _filter_by_join(steps: list[Step], table: str, columns: Sequence[str]) -> list[Step]:
     """The last step under another name, and one that reads from it in its place."""
     *before, last = steps
     whole = f"{last.name}_{len(steps)}"
     filtered = (
-        f"select {whole}.* from {whole} {join} join {table} as known on "
+        f"select {whole}.* from {whole} semi join {table} as known on "
         f"{equal_columns(columns, whole, 'known')}"
     )
     return [*before, Step(whole, last.sql), Step(last.name, filtered)]
 
 
-def _weights_table(weights: Sequence[int]) -> pa.Table:
-    given = pa.array(range(1, len(weights) + 1), pa.int64())
-    return pa.table({"order:given": given, "order:weight": pa.array(weights, pa.int64())})
-
-
-def _item_columns(kind: Kind, table: pa.Table) -> pa.Table:
+def item_columns(kind: Kind, table: pa.Table) -> pa.Table:
     """The columns of an item, as texts: beside a number an engine takes "07" for 7."""
     names = kind.counted_columns()
     return table.select(list(names)).cast(pa.schema([(name, pa.string()) for name in names]))
-
-
-def _distinct_steering(kind: Kind, steering: Stored | pa.Table) -> Stored | pa.Table:
-    """Each item once: one that were there twice would count twice for whoever has it."""
-    if isinstance(steering, Stored):  # a histogram has each item once
-        return steering
-    counts = steering["count"]
-    if pa.types.is_null(counts.type):
-        counts = counts.cast(pa.int64())
-    listed = _item_columns(kind, steering).append_column("count", counts)
-    grouped = listed.group_by(list(kind.counted_columns())).aggregate([("count", "max")])
-    return grouped.rename_columns([*kind.counted_columns(), "count"])

@@ -1,25 +1,31 @@
-"""Which items each user keeps, in numbers: made of a log once, and weighed many times."""
+"""Which items each user keeps, in numbers: made of a log once, and weighed many times.
+
+Where all of it fits in memory it is weighed as arrays, and otherwise as tables of the engine. Both
+give the same weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from zealous.counting.bound import Select, equal_columns
-from zealous.counting.histogram import users_keeping
-from zealous.engines.engine import Counted, Engine, Stored, table_name
+from zealous.counting.histogram import item_columns, users_keeping
+from zealous.counting.kept_arrays import BYTES_PER_PAIR, KeptArrays
+from zealous.engines.engine import Counted, Each, Engine, Stored, table_name
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.libraries import pa
 from zealous.logs.source import Source
 
 STRENGTH = 1 << 20  # the largest: the squares of 1,000 of them add up to less than 2^53
-_NUMBER = identifier("kept:number")  # no item's column
+_NUMBER, _LISTED = identifier("kept:number"), identifier("kept:listed")  # no item's columns
+_SHARE = 4  # of memory, one part: what arrays may take
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptItems:
+class KeptTables:
     """Who keeps what: every user and every item has a number, and nothing else of the log is left.
 
     Internal, as the log is: numbers of items mean nothing outside.
@@ -27,46 +33,40 @@ class KeptItems:
     Attributes:
         engine: Where it is.
         pairs: A table of (person, item), each pair once.
-        items: A table of (item..., kept:number), each item once that somebody keeps.
+        items: A table of (item..., kept:number, kept:listed), each item once that somebody keeps or
+            that is on a public list.
         columns: The columns of an item.
-        ordered: Whether items are weighed in their own order, so that noise from a seed falls on
-            the same item in every run.
     """
 
     engine: Engine
     pairs: str
     items: str
     columns: tuple[str, ...]
-    ordered: bool
 
-    def weigh(self, strengths: Stored | pa.Table | None, length: int) -> Iterable[pa.RecordBatch]:
-        """Rows of (item, evidence, weight): each user spreads one weight over what she keeps.
+    def weigh(self, before: Stored | None, length: int, draw: Each) -> Stored:
+        """Rows of (item, listed, evidence, weight) as `draw` leaves them, which it sees once each.
 
         Args:
-            strengths: (item, evidence, weight), each item once: users give in proportion to weight,
-                and nothing to what has none, which is left out. None for the first time: then all
-                are alike and without evidence.
+            before: Such rows: users give in proportion to weight, and nothing to what has none,
+                which is left out. None for the first time: then all are alike and without evidence.
             length: The length of the vector of one user's weights.
+            draw: Is given true weights, and gives evidence and what users give in proportion to
+                the next time.
 
         Guarantee:
             The weights that one user gives are whole numbers, and the sum of their squares is at
-            most the square of `length`. They depend on what she keeps and on `strengths` alone.
-            Every item that somebody keeps is there, but for those whose strength is 0.
+            most the square of `length`. They depend on what she keeps and on `before` alone. Every
+            item that somebody keeps or that is listed is there, but for those whose weight was 0.
         """
-        counted = Counted(self.engine, lambda: self._weighed(strengths, length))
-        if not self.ordered:
-            return counted
-        batches = list(counted)
-        return pa.Table.from_batches(batches).sort_by("item").to_batches() if batches else []
+        return Counted(self.engine, lambda: self._weighed(before, length)).store(draw)
 
     @contextmanager
-    def _weighed(self, strengths: Stored | pa.Table | None, length: int) -> Iterator[list[Step]]:
-        table = None if strengths is None else table_name(self.engine, strengths)
+    def _weighed(self, before: Stored | None, length: int) -> Iterator[list[Step]]:
         state = (
-            f"select item, evidence, weight as strength from {table} where weight > 0"
-            if table
-            else f"select {_NUMBER} as item, 0::bigint as evidence, {STRENGTH}::bigint as strength "
-            f"from {self.items}"
+            f"select item, listed, evidence, weight as strength from {before.name} where weight > 0"
+            if before
+            else f"select {_NUMBER} as item, {_LISTED} as listed, 0::bigint as evidence, "
+            f"{STRENGTH}::bigint as strength from {self.items}"
         )
         given = f"from {self.pairs} as kept join state on kept.item = state.item"
         # Above the root of the sum of squares, however a root is rounded: see docs/proofs/pooled.md
@@ -78,8 +78,9 @@ class KeptItems:
             "join lengths on kept.person = lengths.person group by kept.item"
         )
         weighed = (
-            "select state.item, state.evidence, sums.weight from state "
-            "join sums on state.item = sums.item"
+            "select state.item, state.listed, state.evidence, "
+            "coalesce(sums.weight, 0)::bigint as weight from state "
+            "left join sums on state.item = sums.item"
         )
         yield [
             Step("state", state, shared=True),
@@ -88,15 +89,19 @@ class KeptItems:
             Step("weighed", weighed),
         ]
 
-    def without_strength(self, strengths: Stored | pa.Table) -> Iterator[pa.RecordBatch]:
-        """Rows of (item...): the items whose weight is 0."""
-        item = comma_separated(f"items.{identifier(name)}" for name in self.columns)
-        found = (
-            f"select {item} from {self.items} as items join "
-            f"{table_name(self.engine, strengths)} as state on items.{_NUMBER} = state.item "
-            "where state.weight = 0"
-        )
-        return self.engine.batches([Step("found", found)])
+    def without_weight(self, state: Stored) -> Iterator[pa.RecordBatch]:
+        """Rows of (item...): those whose weight is 0."""
+        gone = f"select item from {state.name} where weight = 0"
+        return named_items(self.engine, self.items, self.columns, gone)
+
+
+def named_items(
+    engine: Engine, items: str, columns: Sequence[str], numbers: str
+) -> Iterator[pa.RecordBatch]:
+    """Rows of (item...) of a table of numbered items: those that a query of `item` yields."""
+    names = comma_separated(f"items.{identifier(name)}" for name in columns)
+    found = f"select {names} from {items} as items join gone on items.{_NUMBER} = gone.item"
+    return engine.batches([Step("gone", numbers), Step("found", found)])
 
 
 def keep_items(
@@ -106,39 +111,90 @@ def keep_items(
     bound: int,
     select: Select,
     key: int,
+    listed: pa.Table | None = None,
     restricted_to: Stored | None = None,
     ordered: bool = False,
-) -> KeptItems:
-    """What each user keeps when she keeps at most `bound` items, chosen as `histogram` does it."""
-    engine, columns = source.engine, kind.counted_columns()
+) -> KeptTables | KeptArrays:
+    """What each user keeps when she keeps at most `bound` items, chosen as `histogram` does it.
+
+    Args:
+        kind: What the items are.
+        source: Where they come from.
+        bound: The most that each user keeps.
+        select: How they are chosen.
+        key: The public key of the random order.
+        listed: A public list of items, each once: these are weighed also where nobody keeps them.
+        restricted_to: See `histogram`.
+        ordered: Whether items are weighed in their own order, so that noise from a seed falls on
+            the same item in every run.
+    """
+    engine, columns = source.engine, tuple(kind.counted_columns())
     kept = users_keeping(
         kind, source, bound=bound, select=select, key=key, restricted_to=restricted_to
     ).name
-    persons = _numbered(engine, kept, ["user"], ordered=False)
-    items = _numbered(engine, kept, columns, ordered=ordered)
-    found = Stored.new(engine)
-    pairs = (
+    known = None if listed is None else table_name(engine, item_columns(kind, listed))
+    as_arrays = ordered or _fits(engine, kept)
+    number = "row_number() over ()" if as_arrays else engine.row_identifier()
+    users = Step("different", f"select distinct user from {kept}")
+    persons = _stored(engine, _numbered([users], number))
+    if ordered:
+        number = f"row_number() over (order by {comma_separated(map(identifier, columns))})"
+    items = _stored(engine, _numbered(_different(kept, known, columns), number))
+    pairs = Step(
+        "pairs",
         f"select persons.{_NUMBER} as person, items.{_NUMBER} as item from {kept} as kept "
         f"join {persons} as persons on kept.user = persons.user "
-        f"join {items} as items on {equal_columns(columns, 'kept', 'items')}"
+        f"join {items} as items on {equal_columns(columns, 'kept', 'items')}",
     )
-    engine.materialize(found.name, [Step("pairs", pairs)], _as_it_is)
-    engine.drop(kept)
-    return KeptItems(
-        engine=engine, pairs=found.name, items=items, columns=tuple(columns), ordered=ordered
-    )
+    try:
+        if as_arrays:
+            by_person = Step("by_person", "select * from pairs order by person")
+            return KeptArrays.read(
+                by_person=engine.batches([pairs, by_person]),
+                listed=engine.batches([_listed_numbers(items)]),
+                names=lambda numbers: named_items(
+                    engine, items, columns, f"select item from {table_name(engine, numbers)}"
+                ),
+                largest=STRENGTH,
+            )
+        return KeptTables(
+            engine=engine, pairs=_stored(engine, [pairs]), items=items, columns=columns
+        )
+    finally:
+        engine.drop(kept)
 
 
-def _numbered(engine: Engine, table: str, columns: Sequence[str], *, ordered: bool) -> str:
-    """The name of a table of what some columns hold, each once, with a number of its own."""
+def _fits(engine: Engine, kept: str) -> bool:
+    """Whether arrays of what is kept are small beside the memory of this machine."""
+    local = engine.local()
+    if local is None:
+        return False
+    [(rows,)] = engine.rows([Step("rows", f"select count(*) from {kept}")])
+    return int(rows) * BYTES_PER_PAIR <= local.memory // _SHARE
+
+
+def _different(kept: str, known: str | None, columns: Sequence[str]) -> list[Step]:
+    """Rows of (item..., kept:listed): each item once that somebody keeps or that is listed."""
     names = comma_separated(map(identifier, columns))
-    number = f"row_number() over (order by {names})" if ordered else engine.row_identifier()
+    held = f"select distinct {names}, 0::bigint as {_LISTED} from {kept}"
+    if known is None:
+        return [Step("different", held)]
+    both = f"{held} union all select {names}, 1::bigint as {_LISTED} from {known}"
+    grouped = f"select {names}, max({_LISTED}) as {_LISTED} from held group by {names}"
+    return [Step("held", both), Step("different", grouped)]
+
+
+def _numbered(steps: list[Step], number: str) -> list[Step]:
+    """The rows of the last step, each with a number of its own."""
+    return [*steps, Step("numbered", f"select *, {number} as {_NUMBER} from {steps[-1].name}")]
+
+
+def _listed_numbers(items: str) -> Step:
+    return Step("listed", f"select {_NUMBER} as item, {_LISTED} as listed from {items}")
+
+
+def _stored(engine: Engine, steps: list[Step]) -> str:
+    """The name of a table of the rows of the last step, worked out once."""
     found = Stored.new(engine)
-    distinct = Step("different", f"select distinct {names} from {table}")
-    numbered = Step("numbered", f"select {names}, {number} as {_NUMBER} from different")
-    engine.materialize(found.name, [distinct, numbered], _as_it_is)
+    engine.materialize(found.name, steps, lambda batch: batch)
     return found.name
-
-
-def _as_it_is(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return batch

@@ -13,7 +13,8 @@ from typing import Any
 
 from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
-from zealous.counting.kept import KeptItems, keep_items
+from zealous.counting.kept import KeptTables, keep_items
+from zealous.counting.kept_arrays import KeptArrays
 from zealous.engines.engine import Stored
 from zealous.items import Kind
 from zealous.libraries import pa
@@ -61,7 +62,7 @@ class LogCount:
         order = [(name, "ascending") for name in self.kind.counted_columns()]
         return pa.Table.from_batches(batches).sort_by(order).to_batches() if batches else []
 
-    def kept_items(self, bound: int) -> KeptItems:
+    def kept_items(self, bound: int, listed: pa.Table | None = None) -> KeptTables | KeptArrays:
         """Which items each user keeps, in numbers."""
         return keep_items(
             self.kind,
@@ -69,6 +70,7 @@ class LogCount:
             bound=bound,
             select=self.select,
             key=self.key,
+            listed=listed,
             restricted_to=self.restricted_to,
             ordered=self.ordered,
         )

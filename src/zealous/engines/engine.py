@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
-from zealous.engines.sql import Step, identifier
+from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, Skipped
@@ -64,20 +64,6 @@ class Stored(NamedTuple):
     def new(cls, engine: Engine) -> Self:
         """Under a name that no other table has, for the engine to fill."""
         return cls(engine, f"stored_{next(_numbers)}")
-
-    def matching(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        """Those of the items of a table."""
-        other = table_name(self.engine, table)
-        same = " and ".join(
-            f"kept.{identifier(name)} = known.{identifier(name)}" for name in table.column_names
-        )
-        sql = f"select kept.* from {self.name} as kept semi join {other} as known on {same}"
-        return self.engine.batches([Step("of", sql)])
-
-    def rows_above(self, threshold: int) -> Iterator[pa.RecordBatch]:
-        """Those with a count strictly above a threshold."""
-        sql = f"select * from {self.name} where count > {threshold}"
-        return self.engine.batches([Step("above", sql)])
 
 
 def table_name(engine: Engine, table: pa.Table | Stored) -> str:

@@ -21,7 +21,8 @@ Read `protocol`, `laws` and `thresholds` first, then `zealous`, the default. The
 - Noise between two thresholds: `joint` with `laplace` and `gaussian`; `selection`.
 - Noise on each item of a list that is known without the log: `known_list` and `over_known_list`
   with `domain`, `results`, `listed`, `of_keywords` and `of_smaller`.
-- Items are found in rounds, and counted then: `key_counts` with `rounds`, `prior` and `pooled`.
+- Items are found in rounds, and counted then: `key_counts` with `pooled` and `prior`.
+- Those of earlier releases, which nothing draws with: `retired`.
 - Chosen by what was published before: `after_look`. Chosen by a rule: `choose`.
 - The public files that some of them read: `public_files`.
 - What a release says of each: `descriptions`.

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from zealous.errors import UsageError, did_you_mean
 from zealous.items import Kind
 from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, PublicInput
+from zealous.mechanisms.retired import RETIRED
 from zealous.privacy.guarantee import Guarantee
 
 __all__ = ["ASKED", "DEFAULT", "MECHANISMS", "choose_mechanism"]
@@ -39,12 +40,12 @@ def choose_mechanism(
         return _best_mechanism(goal, kind, given, before=before)
     if name is None:
         name = given or DEFAULT
-    if name not in MECHANISMS:
+    if name not in MECHANISMS and name not in RETIRED:
         raise UsageError(
             f"mechanism must be auto or one of {', '.join(MECHANISMS)}"
             + did_you_mean(name, ["auto", *MECHANISMS])
         )
-    found = MECHANISMS[name]
+    found = MECHANISMS.get(name) or RETIRED[name]  # a retired one cannot be calibrated
     if found.family is not None:
         raise UsageError(f"the {name} mechanism is for what is made of other items alone")
     if found.public_input != given:

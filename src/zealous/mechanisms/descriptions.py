@@ -178,33 +178,3 @@ class AmongCandidates(Description):
     def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
         """Noise hides everything."""
         return f"no item made of published ones stood out from the noise. {_remedies(units)}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundKeys(Description):
-    """Of a table of keys that were found first, and counted then."""
-
-    def threshold(self, part: PartRecord) -> str:
-        """The noisy weight that makes a key, in each round."""
-        return "weight " + " / ".join(f"{each.threshold:,}" for each in part.rounds or ())
-
-    def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
-        """The rounds, and who appears."""
-        appear, rounds = part.forecast.users_to_appear, part.rounds or ()
-        given = ", ".join(str(one.items_per_user) for one in rounds)
-        number = "one round" if len(rounds) == 1 else f"{len(rounds)} rounds"
-        return [
-            f"- The items were selected first, in {number} in which {each} gave at most {given} "
-            "items, and then counted with separate noise. So a count does not show whether an "
-            "item was nearly left out, and can be below zero.",
-            f"- An item of {appear.low} / {appear.half} / {appear.high} {units} is published with "
-            f"probability 5 / 50 / 95 %, if {units} that hold it give as many items as they may in "
-            "the last round, including this one.",
-            f"- {cost_text(part)} Noise on weights: of scale "
-            f"{', '.join(format(one.scale, ',') for one in rounds)}. Thresholds: weights above "
-            f"{', '.join(format(one.threshold, ',') for one in rounds)}.",
-        ]
-
-    def empty(self, part: PartRecord, *, units: str, origin: str | None) -> str:
-        """Nothing was frequent enough."""
-        return too_rare(part, units)

@@ -19,7 +19,7 @@ from zealous.mechanisms.protocol import Count, MechanismDefaults, PublicInput
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
-from zealous.privacy.accounting.rounds import LARGEST_SCALE
+from zealous.privacy.accounting.keys import LARGEST_SCALE
 from zealous.privacy.guarantee import positive_integer
 
 if TYPE_CHECKING:

@@ -144,17 +144,6 @@ def with_noise_on_each(
     return published
 
 
-def above_by_noise_alone(
-    candidates: Candidates, noise: Noise, above: int, random_bytes: RandomBytes
-) -> pa.RecordBatch:
-    """The candidates whose noise is above a number, drawn for each as if nobody had any.
-
-    Whoever adds them must leave out those that somebody has, which get noise of their own.
-    """
-    _check_different(candidates, np.arange(len(candidates)))
-    return candidates.items(np.flatnonzero(noise.sample(len(candidates), random_bytes) > above))
-
-
 def above_with_noise(
     candidates: Candidates,
     counted: Iterable[pa.RecordBatch],

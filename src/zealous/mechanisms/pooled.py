@@ -23,8 +23,8 @@ from zealous.libraries import np, pa
 from zealous.mechanisms.descriptions import INTEGERS, Description, cost_text, too_rare
 from zealous.mechanisms.key_counts import CountedKeys
 from zealous.mechanisms.protocol import Count, CountsKept, register
-from zealous.mechanisms.rounds import store_weights
 from zealous.noise import DiscreteGaussian, RandomBytes
+from zealous.privacy.accounting.keys import WEIGHT
 from zealous.privacy.accounting.pooled import (
     MOST_KEPT,
     MOST_ROUNDS,
@@ -37,7 +37,6 @@ from zealous.privacy.accounting.pooled import (
     pooled_exposure,
     pooled_loss,
 )
-from zealous.privacy.accounting.rounds import WEIGHT
 from zealous.privacy.composition import Loss
 from zealous.privacy.guarantee import (
     Guarantee,
@@ -64,13 +63,19 @@ class _Recorded:
 
     kept_items_per_user: int
     rounds: tuple[PooledRound, ...]
+    head_start: int = 0
 
 
-def _recorded(part: PartRecord) -> _Recorded:
+def recorded_parameters(part: PartRecord) -> _Recorded:
+    """What a record says of pooled rounds.
+
+    Raises:
+        UsageError: It lacks something of it.
+    """
     try:
         return convert(part.parameters, _Recorded)
     except ValidationError:
-        raise UsageError("pooled needs the items that are kept, and its rounds") from None
+        raise UsageError("pooled rounds need the items that are kept, and the rounds") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +88,7 @@ class PooledKeys(Description):
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """The rounds, and who appears."""
-        appear, said = part.forecast.users_to_appear, _recorded(part)
+        appear, said = part.forecast.users_to_appear, recorded_parameters(part)
         return [
             f"- The items were selected first, in {len(said.rounds)} rounds in which {each} gave "
             f"weight to at most {said.kept_items_per_user} items, the same in every round, and "
@@ -175,7 +180,7 @@ class Pooled(CountedKeys):
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
-        said = _recorded(part)
+        said = recorded_parameters(part)
         return cls(
             items_per_user=part.items_per_user,
             scale=exact_fraction(part.exact.scale, "scale"),
@@ -219,55 +224,71 @@ class Pooled(CountedKeys):
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
-        if not isinstance(count, CountsKept):
-            raise UsageError(
-                "pooled rounds weigh what each user keeps, which counts that were made before do "
-                "not tell: use another mechanism here"
-            )
-        kept = count.kept_items(self.kept)
-        evidence = None
-        found: list[pa.RecordBatch] = []
-        for number in range(len(self.rounds)):
-            weighed = kept.weigh(evidence, WEIGHT)
-            evidence = store_weights(weighed, self._draw_round(number, random_bytes))
-            if evidence is None:  # all items are keys, or there are none
-                break
-            found += [batch for batch in kept.without_strength(evidence) if batch.num_rows]
+        found = self._find_keys(count, random_bytes)
         if not found:
             return []
         return self.count_keys(pa.Table.from_batches(found), count, random_bytes)
+
+    def _find_keys(self, count: Count, random_bytes: RandomBytes) -> list[pa.RecordBatch]:
+        """The keys of all rounds: (item...)."""
+        if not isinstance(count, CountsKept):
+            raise UsageError(
+                f"{self.name} weighs what each user keeps, which counts that were made before do "
+                "not tell: use another mechanism here"
+            )
+        kept = count.kept_items(self.kept, self._listed())
+        state = None
+        found: list[pa.RecordBatch] = []
+        for number in range(len(self.rounds)):
+            state = kept.weigh(state, WEIGHT, self._draw_round(number, random_bytes))
+            found += [batch for batch in kept.without_weight(state) if batch.num_rows]
+        return found
+
+    def _listed(self) -> pa.Table | None:
+        """The public list of items that are ahead, each once."""
+        return None
+
+    def _ahead(self, deviation: int) -> int:
+        """By how much the evidence of listed items is ahead, at such a deviation of its noise."""
+        del deviation
+        return 0
 
     def _draw_round(self, number: int, random_bytes: RandomBytes) -> Each:
         """What gives the weights of a round their noise, and says what the next one gives."""
         rounds, later = self.rounds[: number + 1], self.rounds[number + 1 : number + 2]
         deviation = math.isqrt(evidence_variance(rounds)) + 1
         strengths = strength_table(later[0]) if later else np.ones(1, np.int64)
-        return partial(_noisy_rows, rounds[-1], deviation, strengths, random_bytes)
+        draw = partial(_noisy_rows, rounds[-1], deviation, strengths)
+        return partial(draw, self._ahead(deviation), random_bytes)
 
 
 def _noisy_rows(
     now: PooledRound,
     deviation: int,
     strengths: npt.NDArray[np.int64],
+    ahead: int,
     random_bytes: RandomBytes,
     batch: pa.RecordBatch,
 ) -> pa.RecordBatch:
-    """Rows of (item, evidence, weight) with noise; the weight of a key is 0 from now on.
+    """Rows of (item, listed, evidence, weight) with noise; from now on the weight of a key is 0.
 
     Args:
         now: The round.
         deviation: That of the noise in the evidence, with this round's.
         strengths: What users give in proportion to in the next round, by evidence.
+        ahead: By how much the evidence of listed items is taken for more than it is.
         random_bytes: Where randomness comes from.
         batch: True weights, and the evidence of earlier rounds.
     """
-    before, weight = (np.from_dlpack(batch[name]) for name in ("evidence", "weight"))
+    names = ("listed", "evidence", "weight")
+    listed, before, weight = (np.asarray(np.from_dlpack(batch[name]), np.int64) for name in names)
     noise = DiscreteGaussian(scale=Fraction(now.scale))
     noisy = weight + noise.sample(batch.num_rows, random_bytes)
-    evidence = np.asarray(before + now.part * noisy, np.int64)
-    place = evidence * _STEPS // deviation - _LOWEST * _STEPS
+    evidence = before + now.part * noisy
+    seen = evidence + ahead * listed
+    place = seen * _STEPS // deviation - _LOWEST * _STEPS
     strength = strengths[np.clip(place, 0, len(strengths) - 1)]
-    columns = {"evidence": evidence, "weight": np.where(evidence > now.threshold, 0, strength)}
+    columns = {"evidence": evidence, "weight": np.where(seen > now.threshold, 0, strength)}
     for name, values in columns.items():
         batch = batch.set_column(batch.schema.get_field_index(name), name, pa.array(values))
     return batch

@@ -7,14 +7,14 @@ Guarantee:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from zealous.counting.histogram import ItemRule
-from zealous.engines.engine import Stored
+from zealous.engines.engine import Each
 from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.items.kind import missing_kind_message
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from zealous.record.record import PartRecord
 
 
-SteeringTables = Sequence["Stored | pa.Table"]
 PublicInput = Literal["domain", "prior", "results"]
 
 
@@ -49,53 +48,53 @@ class Count(Protocol):
         *,
         bound: int,
         at_least: int,
-        weights: Sequence[int] | None = None,
         only: pa.Table | ItemRule | None = None,
-        without: pa.Table | None = None,
-        steered_by: SteeringTables = (),
     ) -> Iterable[pa.RecordBatch]:
         """Count once.
 
         Args:
             bound: The most items that each user keeps.
-            at_least: Items of a lower count are left out; with 0 even those are listed that
-                somebody has and nobody kept.
-            weights: What a kept item counts for, by how many its user keeps: weights[0] for one
-                who keeps a single item. Each counts for 1 where not given.
+            at_least: Items of a lower count are left out.
             only: Items, public or already released, or a rule that follows from such: nobody has
                 any other.
-            without: Items, public or already released, that nobody has any longer.
-            steered_by: Tables of (item..., count), public, released, or stored with their noise:
-                each user keeps those of her items that have the largest count in the first, then
-                those that it does not list by the next, then by chance.
         """
 
 
 class Kept(Protocol):
     """Which items each user keeps: a set that is the same however often it is weighed.
 
-    Items are numbers here; `counting.kept.KeptItems` says what is guaranteed.
+    Items are numbers here; `counting.kept.KeptTables` says what is guaranteed. What `weigh` returns
+    stays where it is, for the next time.
     """
 
-    def weigh(self, strengths: Stored | pa.Table | None, length: int) -> Iterable[pa.RecordBatch]:
-        """Rows of (item, evidence, weight): each user spreads a weight over what she keeps.
+    def weigh(self, before: Any, length: int, draw: Each) -> Any:
+        """Each user spreads a weight over what she keeps, and `draw` adds noise, once.
 
         Args:
-            strengths: (item, evidence, weight): users give in proportion to weight, and nothing to
-                what has none, which is left out. None where all are alike and have no evidence.
+            before: What the last time returned: users give in proportion to its weights, and
+                nothing to what has none, which is left out. None for the first time, when all are
+                alike and have no evidence.
             length: The most that the vector of one user's weights is long.
+            draw: Is given rows of (item, listed, evidence, weight), and gives evidence and weight
+                anew.
         """
 
-    def without_strength(self, strengths: Stored | pa.Table) -> Iterable[pa.RecordBatch]:
-        """Rows of (item...), as they are counted: the items whose weight is 0."""
+    def without_weight(self, state: Any) -> Iterable[pa.RecordBatch]:
+        """Rows of (item...), as they are counted: those that `draw` gave a weight of 0."""
 
 
 @runtime_checkable
 class CountsKept(Protocol):
     """A count that can also say who keeps what, which one made before cannot."""
 
-    def kept_items(self, bound: int) -> Kept:
-        """Which items each user keeps when each keeps at most `bound`: read once, weighed often."""
+    def kept_items(self, bound: int, listed: pa.Table | None = None) -> Kept:
+        """Which items each user keeps when each keeps at most `bound`: read once, weighed often.
+
+        Args:
+            bound: The most that each user keeps.
+            listed: A public list of items, each once, that are weighed also where nobody keeps
+                them.
+        """
 
 
 class Mechanism(Protocol):
@@ -259,8 +258,8 @@ class CalibratedMechanism(Mechanism, Protocol):
     def parameters(self) -> dict[str, Any]:
         """What release.json must say beside scale and thresholds for `from_record`.
 
-        Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `rounds`
-        and `longer` have keys of their own, since 0.1.0 wrote them so.
+        Under `parameters`: texts, whole numbers, and lists of objects of these, by name. `longer`
+        has a key of its own, since 0.1.0 wrote it so.
         """
 
     @classmethod
@@ -405,8 +404,7 @@ MECHANISMS: Registry[type[CalibratedMechanism]] = Registry(
     "zealous.mechanisms",
     lambda mechanism: mechanism.name,
     first=(
-        *("zealous", "laplace", "gaussian", "after-look", "selection", "set-union", "sips"),
-        *("rounds", "pooled", "prior"),
+        *("zealous", "laplace", "gaussian", "after-look", "selection", "pooled", "prior"),
         *("domain", "results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed"),
     ),
 )

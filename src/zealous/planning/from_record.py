@@ -13,7 +13,7 @@ from msgspec import json
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Kind, kind_by_name
 from zealous.mechanisms import CalibratedMechanism
-from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.retired import recorded_class
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, exact_fraction
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def mechanism_from_record(part: PartRecord) -> CalibratedMechanism:
         ReleaseError: No such mechanism has these parameters.
     """
     try:
-        mechanism = MECHANISMS[part.mechanism].from_record(part)
+        mechanism = recorded_class(part).from_record(part)
     except UsageError as why:
         raise ReleaseError(str(why)) from None
     except (LookupError, TypeError, ValueError):

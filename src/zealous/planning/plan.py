@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
 # Releases of 0.1.0 do not say it; theirs was 1.
-PLANNER = 4
+PLANNER = 5
 COMPOSITION = "docs/proofs/composition.md"
 TWELVE = 12  # releases: a year of months
 _ONE_GUARANTEE = (

@@ -13,13 +13,14 @@ from msgspec import Struct, json
 from zealous.errors import ReleaseError
 from zealous.items import KINDS
 from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.retired import RETIRED
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.record.codec import decode, unknown_keys_message
 from zealous.record.record import Record, Settings
 
 # What the types leave open, since names are added with what they name.
 _OF_RECORD = {"parameters_from": tuple(PARAMETERS_FROM)}
-_OF_PART = {"mechanism": tuple(MECHANISMS)}
+_OF_PART = {"mechanism": tuple(dict.fromkeys([*MECHANISMS, *RETIRED]))}
 _SETTINGS: dict[str, set[type]] = {}
 for _kind in KINDS.values():
     for _name, _types in _kind.setting_types().items():

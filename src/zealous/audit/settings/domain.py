@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zealous.audit import pairs
-from zealous.audit import pairs_rounds as keys
+from zealous.audit import pairs_keys as keys
 from zealous.audit.setting import (
     Setting,
     build_pairs,

@@ -1,63 +1,101 @@
-"""Keys that rounds find together, and counts of them."""
+"""Keys that rounds find together, and counts of them; with a public prior too."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from zealous.audit import pairs
-from zealous.audit import pairs_rounds as keys
+from zealous.audit import pairs_keys as keys
+from zealous.audit.pairs import Builder, Pair
 from zealous.audit.setting import Setting, build_pairs, register
 from zealous.items import queries
 from zealous.mechanisms.pooled import Pooled
+from zealous.mechanisms.prior import Prior
 from zealous.planning.part import Part
-from zealous.planning.plan import Plan
+from zealous.planning.plan import Plan, plan
 from zealous.privacy.accounting.pooled import PooledRound
-from zealous.privacy.guarantee import Indistinguishability
+from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
 _SURE = 4  # deviations of the evidence's noise: what is so far above a threshold is a key
 _WEIGHT = 1000  # of a user who keeps one item
 # Little noise that steers sharply: who keeps few items is steered by their luck, and few people
-# tip what others give. No calibrated plan is like that.
-_SCALE, _PARTS, _THRESHOLDS = 1000, (1, 1, 1), (3500, 5500, 7500)
+# tip what others give. Where noise hides a user well, she must have much that is listed to be seen.
+# No calibrated plan is like either.
+_THREE_ROUNDS = Pooled(
+    items_per_user=1,
+    scale=Fraction(152, 101),
+    kept=4,
+    rounds=tuple(
+        PooledRound(
+            scale=1000, part=1, threshold=threshold, steepness=500 if number else 0, cap=300
+        )
+        for number, threshold in enumerate((3500, 5500, 7500))
+    ),
+)
+_ONE_ROUND = Prior(
+    items_per_user=1,
+    scale=Fraction(1011, 101),
+    kept=64,
+    rounds=(PooledRound(scale=2000, part=1, threshold=10_000, steepness=0, cap=0),),
+    head_start=200,
+)
 
 
 @register("pooled")
 def settings() -> list[Setting]:
-    """Three rounds in which people give nearly all their weight to what did best so far."""
-    goal = Indistinguishability(epsilon=3, delta="0.5", neighbors="add-remove")
-    made = Pooled(
-        items_per_user=1,
-        scale=Fraction(152, 101),
-        kept=4,
-        rounds=tuple(
-            PooledRound(
-                scale=_SCALE,
-                part=part,
-                threshold=threshold,
-                steepness=500 if number else 0,
-                cap=300,
-            )
-            for number, (part, threshold) in enumerate(zip(_PARTS, _THRESHOLDS, strict=True))
-        ),
-    )
-    part = Part(kind=queries(1), goal=goal, mechanism=made, delta=made.delta(goal))
-    planned = Plan(goal=goal, parts=(part,))
-    far = _THRESHOLDS[-1] + _SURE * _SCALE * math.hypot(*_PARTS)
-    popular = math.ceil(far / (sum(_PARTS) * _WEIGHT))
-    builders = [
-        pairs.user_joins,
-        pairs.m_items_of_one_user,
-        keys.more_than_any_bound,
-        keys.weight_tipped,
-        keys.several_popular_items,
-    ]
+    """What a plan gives; rounds in which people give nearly all to what did best so far; a list."""
+    joining = partial(Indistinguishability, neighbors="add-remove")
     return [
-        Setting(
-            name="three pooled rounds, add-remove",
-            planned=planned,
-            pairs=build_pairs(planned, builders, popular, (made.kept,)),
-            popular=popular,
-            edges=tuple(range(popular, popular + 3)),
-        )
+        _setting(
+            "pooled, m = 2",
+            plan(Indistinguishability(epsilon=1, delta="0.3"), [queries(2)], mechanism="pooled"),
+            [pairs.popular_items_replaced, pairs.m_items_of_one_user, keys.item_in_many_rows],
+        ),
+        _setting(
+            "three pooled rounds, add-remove",
+            _plan_with(joining(epsilon=3, delta="0.5"), _THREE_ROUNDS),
+            [
+                pairs.user_joins,
+                pairs.m_items_of_one_user,
+                keys.more_than_any_bound,
+                keys.key_found_last,
+                keys.weight_tipped,
+                keys.several_popular_items,
+            ],
+        ),
+        _setting(
+            "one round with a prior, add-remove",
+            _plan_with(joining(epsilon=1, delta="0.02"), _ONE_ROUND),
+            [pairs.m_items_of_one_user, keys.all_listed_items, keys.item_listed_many_times],
+        ),
     ]
+
+
+def _plan_with(goal: Guarantee, mechanism: Pooled) -> Plan:
+    """A plan with these parameters, whatever would have been chosen."""
+    kind, delta = queries(mechanism.items_per_user), mechanism.delta(goal)
+    return Plan(goal=goal, parts=(Part(kind=kind, goal=goal, mechanism=mechanism, delta=delta),))
+
+
+def _setting(name: str, planned: Plan, builders: Sequence[Builder]) -> Setting:
+    figures = planned.parts[-1].mechanism.parameters()["parameters"]
+    rounds = figures["rounds"]
+    deviation = math.hypot(*(each["part"] * each["scale"] for each in rounds))
+    parts = sum(each["part"] for each in rounds)
+    popular = math.ceil((rounds[-1]["threshold"] + _SURE * deviation) / (parts * _WEIGHT))
+    made = build_pairs(planned, builders, popular, (figures["kept_items_per_user"],))
+    return Setting(
+        name=name,
+        planned=planned,
+        pairs=tuple(map(_with_fewer_runs, made)),
+        popular=popular,
+        edges=tuple(range(popular, popular + 3)),
+    )
+
+
+def _with_fewer_runs(pair: Pair) -> Pair:
+    """Logs in which something is sure to be a key are large."""
+    return pair._replace(every=2) if pair.pure and pair.every == 1 else pair

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zealous.audit import pairs
 from zealous.audit import pairs_followed as follows
-from zealous.audit import pairs_rounds as keys
+from zealous.audit import pairs_keys as keys
 from zealous.audit.layout import Layout, PublicList
 from zealous.audit.setting import (
     Setting,

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cache
 
 from zealous.errors import UsageError
-from zealous.privacy.accounting.rounds import (
+from zealous.privacy.accounting.keys import (
     LARGEST_SCALE,
     NEARLY_ALL,
     WEIGHT,

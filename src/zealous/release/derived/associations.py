@@ -12,8 +12,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from zealous.libraries import np, pa
-from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.protocol import CalibratedMechanism
+from zealous.mechanisms.retired import recorded_class
 from zealous.planning.from_record import kind_from_record
 from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import Record
@@ -232,7 +232,7 @@ def _largest_threshold(thresholds: Mapping[int, int | None], *sizes: int) -> int
 def _mechanism_of(record: Record, kind: str) -> CalibratedMechanism:
     """What drew the noise of a table."""
     (part,) = (part for part in record.plan if part.kind == kind)
-    return MECHANISMS[part.mechanism].from_record(part)
+    return recorded_class(part).from_record(part)
 
 
 def _measures(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from zealous.libraries import np, pa, pc
-from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.retired import recorded_class
 from zealous.planning.from_record import kind_of_table
 from zealous.privacy.guarantee import UNIT_PLURALS
 from zealous.record.record import PartRecord, Record
@@ -59,7 +59,7 @@ def click_rates(record: Record, tables: Mapping[str, pa.Table]) -> pa.Table:
     queries, clicks = tables[first], tables[second]
 
     def ends(kind: str, counts: Any) -> Any:
-        mechanism = MECHANISMS[parts[kind].mechanism].from_record(parts[kind])
+        mechanism = recorded_class(parts[kind]).from_record(parts[kind])
         lowest = pc.min(tables[kind]["count"]).as_py()
         return mechanism.interval(_EACH, lowest=lowest).endpoints(counts)
 

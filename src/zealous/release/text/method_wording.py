@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.descriptions import Description, noise_name
+from zealous.mechanisms.retired import recorded_class
 from zealous.privacy.accounting.intervals import Interval
 from zealous.record.record import PartRecord, Record
 from zealous.release.text.markdown import code
@@ -18,7 +18,7 @@ _CONFIDENCE = 0.95
 
 
 def _description(part: PartRecord) -> Description:
-    return MECHANISMS[part.mechanism].description
+    return recorded_class(part).description
 
 
 def noise(part: PartRecord) -> str:
@@ -81,7 +81,7 @@ def interval(part: PartRecord, units: str) -> str:
 
 def count_interval(part: PartRecord, lowest: int | None = None) -> Interval:
     """The 95 % interval of the counts of a table, sharper where its smallest count is known."""
-    return MECHANISMS[part.mechanism].from_record(part).interval(_CONFIDENCE, lowest=lowest)
+    return recorded_class(part).from_record(part).interval(_CONFIDENCE, lowest=lowest)
 
 
 def _margin(found: Interval) -> int:

@@ -34,7 +34,7 @@ OTHER_GUARANTEES: Mapping[str, Callable[[Indistinguishability, int], Mechanism]]
     "gaussian": MECHANISMS["gaussian"].calibrate,
 }
 """By the name of its curves: ZEALOUS with its best parameters, with those of Korolova et al., and
-Gaussian instead of Laplace noise. `rounds` looks at more than a histogram: see `zealous study
+Gaussian instead of Laplace noise. `pooled` looks at more than a histogram: see `zealous study
 mechanisms`."""
 
 PROMISES = {

@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 
 from zealous.counting.bound import equal_columns
 from zealous.counting.histogram import histogram
-from zealous.counting.kept import KeptItems, keep_items
+from zealous.counting.kept import KeptTables, keep_items
+from zealous.counting.kept_arrays import KeptArrays
 from zealous.engines.engine import Counted, LocalEngine, Stored, require_local
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.files.staging import staging_error
@@ -227,10 +228,12 @@ class Count:
         self._last = list(count())
         return self._last
 
-    def kept_items(self, bound: int) -> KeptItems:
+    def kept_items(self, bound: int, listed: pa.Table | None = None) -> KeptTables | KeptArrays:
         """Which items each user keeps."""
         kind = Codes(items_per_user=bound)
-        return keep_items(kind, self._source, bound=bound, select="random", key=self._key)
+        return keep_items(
+            kind, self._source, bound=bound, select="random", key=self._key, listed=listed
+        )
 
     def last(self, items: Ints) -> Ints | None:
         """What these items stood at in the last count, before noise; None where it is not kept."""

@@ -1,7 +1,8 @@
-"""What is claimed for keys in rounds and their counts, against numbers computed another way."""
+"""What is claimed for the noise of keys and counts, against numbers computed another way."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -9,33 +10,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from examples import examples
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from records import part_of
 from scipy import signal, stats
 from turns import in_turn
 
 from zealous.errors import UsageError
-from zealous.mechanisms.rounds import Rounds, SetUnion, Sips
-from zealous.privacy.accounting.rounds import (
+from zealous.mechanisms.pooled import Pooled
+from zealous.privacy.accounting.keys import (
     GRAIN,
     LARGEST_SCALE,
     WEIGHT,
-    Round,
-    _rounds_for_shift,
-    exposure,
-    noise_delta,
-    rounds_delta,
-    weight,
+    count_scale,
+    mu_squared,
+    told_by_noise,
 )
+from zealous.privacy.accounting.pooled import pooled_delta
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
 
 Floats = npt.NDArray[np.float64]
 
-ALL = [Rounds, SetUnion, Sips]
 SIDES: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
-NO = Fraction(0)
 ROUNDING = 1e-13  # of the numbers computed here
 TIE = 1e-9  # above the rounding of losses, below the step from one to the next
 
@@ -45,6 +39,14 @@ def goal(epsilon: Any = 1, delta: Any = "1e-6", neighbors: Neighbors = "add-remo
 
 
 # What noise tells
+
+
+def noise_delta(
+    scales: Sequence[int], scale: Fraction, m: int, goal: Guarantee, exposed: Any = 0
+) -> Fraction:
+    """What is claimed of rounds of such scales, and of counts."""
+    moved = SIDES[goal.neighbors] * mu_squared(scales, scale, m)
+    return told_by_noise(moved, goal, Fraction(exposed))
 
 
 @cache
@@ -98,7 +100,7 @@ def continuous(mu: float, epsilon: float) -> float:
 def test_counts_tell_no_more_than_is_claimed(
     m: int, scale: int, epsilon: str, neighbors: Neighbors
 ) -> None:
-    claim = float(noise_delta([], Fraction(scale), m, goal(epsilon, neighbors=neighbors), NO))
+    claim = float(noise_delta([], Fraction(scale), m, goal(epsilon, neighbors=neighbors)))
     truth = true_told([(SIDES[neighbors] * m, 1, scale)], float(epsilon))
     assert truth <= claim + ROUNDING
     if scale == 150 and truth > 1e-7:
@@ -118,11 +120,11 @@ def test_whole_numbers_are_nearly_a_rounded_normal(scale: int) -> None:
 
 
 def test_the_claim_is_that_of_the_proof() -> None:
-    each, m, scale = Round(bound=30, scale=200, threshold=2 * WEIGHT), 7, Fraction(50)
+    m, scale = 7, Fraction(50)
     blocks = [(2e6, 200), (14, 50)]  # square length, scale
     mu = math.sqrt(sum(x * 6 * (1 - math.sqrt(1 - 1 / (3 * s**2))) for x, s in blocks))
     for epsilon in (20, 40):
-        found = noise_delta([each], scale, m, goal(epsilon, neighbors="replace"), NO)
+        found = noise_delta([200], scale, m, goal(epsilon, neighbors="replace"))
         assert 1e-3 < float(found) < 1
         assert float(found) == pytest.approx(continuous(mu, epsilon), rel=1e-9)
 
@@ -131,7 +133,7 @@ def test_without_what_integers_cost_the_claim_would_be_false() -> None:
     for scale in (4, 5):
         truth = true_told([(1, 1, scale)], 1)
         assert truth > continuous(1 / scale, 1)
-        assert truth <= noise_delta([], Fraction(scale), 1, goal(), NO)
+        assert truth <= noise_delta([], Fraction(scale), 1, goal())
 
 
 @pytest.mark.parametrize("neighbors", SIDES)
@@ -143,66 +145,25 @@ def test_rounds_and_counts_together_tell_no_more_than_is_claimed(
     bound: int, scale: int, counts: Fraction, neighbors: Neighbors
 ) -> None:
     sides = SIDES[neighbors]
-    each = Round(bound=bound, scale=scale, threshold=2 * WEIGHT)
     blocks = [
-        (sides * bound, weight(bound), scale),
+        (sides * bound, math.isqrt(WEIGHT**2 // bound), scale),
         (sides, counts.denominator, counts.numerator),
     ]
     for epsilon in ("0.2", "1", "2.5"):
         truth = true_told(blocks, float(epsilon))
-        claim = float(noise_delta([each], counts, 1, goal(epsilon, neighbors=neighbors), NO))
+        claim = float(noise_delta([scale], counts, 1, goal(epsilon, neighbors=neighbors)))
         assert truth <= claim + ROUNDING
         assert claim < truth * 1.2 + 1e-9
 
 
 def test_under_replace_what_is_hidden_costs_little() -> None:
-    each = [Round(bound=1, scale=5000, threshold=2 * WEIGHT)]
+    each = [5000]
     scale, replaced = Fraction(2001, GRAIN), goal(neighbors="replace")
-    free = noise_delta(each, scale, 1, replaced, NO)
+    free = noise_delta(each, scale, 1, replaced)
     for exposed in ("1e-9", "1e-4", "0.1", "0.5"):
         found = noise_delta(each, scale, 1, replaced, Fraction(exposed))
         assert free < found <= min(free + Fraction(exposed), Fraction(1))
     assert noise_delta(each, scale, 1, replaced, Fraction("1e-6")) < free * Fraction("1.001")
-
-
-# Keys of one user alone
-
-
-@cache
-def tails(scale: int) -> Floats:
-    """P(noise >= z), from -12 deviations to 12."""
-    return np.cumsum(chances(scale)[::-1])[::-1]
-
-
-def above(scale: int, least: int) -> float:
-    """P(noise > least)."""
-    return float(tails(scale)[12 * scale + 1 + least])
-
-
-@given(
-    bound=st.integers(1, 1000),
-    scale=st.integers(100, 3000),
-    deviations=st.floats(1, 9, allow_nan=False),
-)
-@examples(150)
-def test_exposure_is_the_worst_of_all_ways_to_give(
-    bound: int, scale: int, deviations: float
-) -> None:
-    threshold = max(2 * WEIGHT, WEIGHT + int(deviations * scale))
-    assume(threshold < 11 * scale)
-    each = Round(bound=bound, scale=scale, threshold=threshold)
-    ways = enumerate(each.weights(), 1)
-    worst = max(number * above(scale, threshold - weight) for number, weight in ways)
-    found = float(exposure(each))
-    assert worst * (1 - 1e-9) <= found or found == 1
-    assert found <= worst * 1.2
-
-
-def test_below_twice_the_weight_the_worst_may_lie_between() -> None:
-    several = [number * above(100, 500 - weight(number)) for number in range(1, 51)]
-    assert max(several) > 1.1 * max(several[0], several[-1])
-    with pytest.raises(UsageError, match="threshold"):
-        Round(bound=50, scale=100, threshold=2 * WEIGHT - 1)
 
 
 # Calibration
@@ -219,66 +180,63 @@ GOALS = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", ALL)
 @pytest.mark.parametrize("neighbors", SIDES)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "m"), in_turn(GOALS, lambda each: "-".join(map(str, each)), share=2)
 )
 def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
-    mechanism: type[Rounds], neighbors: Neighbors, epsilon: str, delta: str, m: int
+    neighbors: Neighbors, epsilon: str, delta: str, m: int
 ) -> None:
     asked = goal(epsilon, delta, neighbors)
-    found = mechanism.calibrate(asked, m)
+    found = Pooled.calibrate(asked, m)
     claim = found.delta(asked)
-    assert claim <= asked.delta
-    if any(each.threshold > 2 * WEIGHT for each in found.rounds):
-        assert claim > asked.delta * Fraction(1, 2)
-    assert claim >= sum(Fraction(exposure(each)) for each in found.rounds)
-    assert mechanism.from_record(part_of(found, asked)) == found
+    assert asked.delta * Fraction(1, 2) < claim <= asked.delta
+    assert Pooled.from_record(part_of(found, asked)) == found
     assert found.expected_unique_items_per_user() <= float(asked.delta)
 
 
 def test_the_largest_scales_are_still_drawn() -> None:
-    found = SetUnion.calibrate(goal("0.01", "1e-80", "replace"), 1000)
+    found = Pooled.calibrate(goal("0.02", "1e-80", "replace"), 1000)
     assert found.scale.denominator == 1
     assert found.scale > LARGEST_SCALE // GRAIN
     with pytest.raises(UsageError, match="epsilon is too small"):
-        SetUnion.calibrate(goal("0.0001", "1e-80", "replace"), 1000)
+        Pooled.calibrate(goal("0.0001", "1e-80", "replace"), 1000)
 
 
 def test_counts_have_fine_noise_whatever_their_scale() -> None:
-    for mu in np.linspace(0.1, 0.5, 400):
-        assert _rounds_for_shift(goal(), 3, SetUnion.shape, mu)[1].denominator == GRAIN
+    for deviation in np.linspace(3, 300, 400):
+        assert count_scale(deviation).denominator == GRAIN
 
 
 def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
-    found = Rounds.calibrate(goal(), 5)
-    last = found.rounds[-1]
+    found = Pooled.calibrate(goal(), 5)
+    *before, last = found.rounds
+    deviation = math.hypot(*(each.part * each.scale for each in found.rounds))
     for worse in (
-        Round(bound=last.bound, scale=last.scale * 9 // 10, threshold=last.threshold),
-        Round(bound=last.bound, scale=last.scale, threshold=last.threshold - last.scale),
-        Round(bound=4 * last.bound, scale=last.scale, threshold=last.threshold),
+        replace(last, scale=last.scale * 8 // 10),
+        replace(last, threshold=last.threshold - int(deviation)),
     ):
-        assert rounds_delta([*found.rounds[:-1], worse], found.scale, 5, goal()) > goal().delta
-    assert rounds_delta(found.rounds, found.scale * Fraction(9, 11), 5, goal()) > goal().delta
-    assert rounds_delta(found.rounds, found.scale, 6, goal()) > goal().delta
+        assert pooled_delta([*before, worse], found.scale, found.kept, 5, goal()) > goal().delta
+    for change in ({"scale": found.scale * Fraction(9, 11)}, {"m": 7}, {"kept": 3 * found.kept}):
+        how: dict[str, Any] = {"scale": found.scale, "m": 5, "kept": found.kept} | change
+        claim = pooled_delta(found.rounds, how["scale"], how["kept"], how["m"], goal())
+        assert claim > goal().delta
     assert found.delta(goal(neighbors="replace")) > goal().delta
 
 
 def test_what_cannot_be_promised_is_refused() -> None:
     probabilistic = ProbabilisticDP(epsilon=1, delta="1e-6", users=1000)
     with pytest.raises(UsageError, match="probabilistic"):
-        Rounds.calibrate(probabilistic, 5)
-    assert Rounds.calibrate(goal(), 5).delta(probabilistic) == 1
+        Pooled.calibrate(probabilistic, 5)
+    assert Pooled.calibrate(goal(), 5).delta(probabilistic) == 1
     with pytest.raises(UsageError, match="raise delta"):
-        Rounds.calibrate(goal(delta="1e-101"), 5)
+        Pooled.calibrate(goal(delta="1e-101"), 5)
 
 
 @pytest.mark.parametrize("scale", [Fraction(809, GRAIN), Fraction(90, GRAIN), Fraction(60)])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_the_error_is_the_least_that_holds(scale: Fraction, confidence: float) -> None:
-    each = Round(bound=1, scale=500, threshold=4000)
-    found = Rounds(items_per_user=1, scale=scale, rounds=(each,)).noise_quantile(confidence)
+    found = replace(Pooled.calibrate(goal(), 1), scale=scale).noise_quantile(confidence)
     grains, unit = scale.as_integer_ratio()
     z = np.arange(-12 * grains, 12 * grains + 1)
     off = np.abs((z + unit // 2) // unit)

@@ -1,0 +1,135 @@
+"""Which items each user keeps, as arrays of numbers in memory: the fast way to weigh them.
+
+Guarantee:
+    A user's weights are worked out from her own items and from what was drawn before, in whole
+    numbers; nothing else of the log is in the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from zealous.engines.engine import Each
+from zealous.libraries import np, pa
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+BYTES_PER_PAIR = 48  # 4 of the pair, and if each item is kept once 44 of the item, at the most
+_PAIRS_AT_ONCE = 1 << 22  # that are weighed
+_ITEMS_AT_ONCE = 1 << 20  # that get noise
+
+
+class Weighed(NamedTuple):
+    """What was drawn for each item, by its number.
+
+    Attributes:
+        evidence: Of each item.
+        strength: What users give in proportion to; 0 for an item that takes no more.
+        gone: The numbers of items that had a strength before and have none now.
+    """
+
+    evidence: npt.NDArray[np.int64]
+    strength: npt.NDArray[np.int32]
+    gone: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeptArrays:
+    """Who keeps what: users and items are numbers, and items have the numbers from 1 on.
+
+    Attributes:
+        items: The items that users keep, one user after the other.
+        starts: Where each user's begin.
+        listed: For each item whether it is on a public list, 1 or 0.
+        names: Gives rows of (item...) for a table of the column `item`.
+        largest: The strength of all items at first.
+    """
+
+    items: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    listed: npt.NDArray[np.int8]
+    names: Callable[[pa.Table], Iterator[pa.RecordBatch]]
+    largest: int
+
+    @classmethod
+    def read(
+        cls,
+        by_person: Iterable[pa.RecordBatch],
+        listed: Iterable[pa.RecordBatch],
+        names: Callable[[pa.Table], Iterator[pa.RecordBatch]],
+        largest: int,
+    ) -> KeptArrays:
+        """Read rows of (person, item), ordered by person, and of (item, listed)."""
+        on_list = [(each["item"].to_numpy(), each["listed"].to_numpy()) for each in listed]
+        number = sum(len(numbers) for numbers, _ in on_list)
+        marks = np.zeros(number + 1, np.int8)
+        for numbers, marked in on_list:
+            marks[numbers] = marked
+        items, changes, last, rows = [], [], None, 0
+        for each in by_person:
+            persons = each["person"].to_numpy()
+            first = rows + np.flatnonzero(np.diff(persons)) + 1
+            changes += [first if len(persons) == 0 or persons[0] == last else [rows, *first]]
+            items.append(each["item"].to_numpy().astype(np.int32))
+            last, rows = (persons[-1] if len(persons) else last), rows + len(persons)
+        return cls(
+            items=np.concatenate([np.zeros(0, np.int32), *items]),
+            starts=np.concatenate([np.zeros(0, np.int64), *changes]).astype(np.int64),
+            listed=marks,
+            names=names,
+            largest=largest,
+        )
+
+    def weigh(self, before: Weighed | None, length: int, draw: Each) -> Weighed:
+        """What `draw` gives for each item that has a strength; see `KeptTables.weigh`."""
+        if before is None:
+            evidence = np.zeros(len(self.listed), np.int64)
+            strength = np.full(len(self.listed), self.largest, np.int32)
+            strength[0] = 0  # no item has this number
+        else:
+            evidence, strength = before.evidence.copy(), before.strength.copy()
+        weights = self._sums(strength, length)
+        left = np.flatnonzero(strength)
+        for first in range(0, len(left), _ITEMS_AT_ONCE):
+            numbers = left[first : first + _ITEMS_AT_ONCE]
+            columns = {
+                "item": numbers,
+                "listed": self.listed[numbers].astype(np.int64),
+                "evidence": evidence[numbers],
+                "weight": weights[numbers],
+            }
+            arrays = [pa.array(each) for each in columns.values()]
+            drawn = draw(pa.RecordBatch.from_arrays(arrays, names=list(columns)))
+            evidence[numbers] = drawn["evidence"].to_numpy()
+            strength[numbers] = drawn["weight"].to_numpy()
+        return Weighed(evidence, strength, left[strength[left] == 0])
+
+    def _sums(self, strength: npt.NDArray[np.int32], length: int) -> npt.NDArray[np.int64]:
+        """What all users together give to each item."""
+        total = np.zeros(len(self.listed), np.int64)
+        ends = np.append(self.starts[1:], len(self.items))
+        first = 0
+        while first < len(self.starts):
+            # as many users as have so many items together, and at least one
+            last = int(np.searchsorted(ends, self.starts[first] + _PAIRS_AT_ONCE, side="right"))
+            last = max(last, first + 1)
+            begin, end = int(self.starts[first]), int(ends[last - 1])
+            items, starts = self.items[begin:end], self.starts[first:last] - begin
+            given = strength[items].astype(np.int64)
+            squares = np.add.reduceat(given * given, starts)
+            # Above the root of the sum of squares, however it is rounded: docs/proofs/pooled.md
+            roots = np.floor(np.sqrt(squares.astype(np.float64))).astype(np.int64) + 1
+            of_user = np.repeat(roots, np.diff(np.append(starts, end - begin)))
+            # Sums of whole numbers below 2^53 are exact as floats too.
+            total += np.bincount(items, length * given // of_user, len(total)).astype(np.int64)
+            first = last
+        return total
+
+    def without_weight(self, state: Weighed) -> Iterator[pa.RecordBatch]:
+        """Rows of (item...): the items that have a strength no longer."""
+        if not len(state.gone):
+            return iter(())
+        return self.names(pa.table({"item": state.gone}))
