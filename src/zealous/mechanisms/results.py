@@ -64,9 +64,9 @@ class Results(Domain):
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
         """Clicks for queries, after queries that they can be told by."""
-        super().check_kinds(kind, before)
         if not isinstance(kind, QueryClicks):
             raise UsageError("results are for query-clicks")
+        super().check_kinds(kind, before)
         if set(before[Queries.label].columns()) - set(kind.columns()):
             raise UsageError("results need queries without --by, or by what query-clicks are by")
 
