@@ -27,7 +27,7 @@ from zealous.counting.kept_arrays import KeptArrays
 from zealous.counting.log_count import LogCount
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import UsageError
+from zealous.errors import UsageError, ZealousError
 from zealous.logs.open_log import open_log
 from zealous.mechanisms.pooled import Pooled, strength_table
 from zealous.mechanisms.prior import Prior
@@ -286,12 +286,25 @@ def test_listed_items_are_ahead_in_what_users_give() -> None:
     assert second.num_rows == 3
 
 
+def test_rows_that_are_not_in_order_are_refused() -> None:
+    def read(*persons: list[int]) -> KeptArrays:
+        given = [pa.array(each, pa.int64()) for each in persons]
+        rows = [pa.record_batch({"person": each, "item": each}) for each in given]
+        numbers = [pa.record_batch({"item": [1, 2, 3, 4, 5], "listed": [0] * 5})]
+        return KeptArrays.read(rows, numbers, lambda _: iter(()), STRENGTH)
+
+    assert read([1, 1, 2], [], [2, 5]).starts.tolist() == [0, 2, 4]
+    for wrong in ([[1, 2, 1]], [[1, 2], [1]]):
+        with pytest.raises(ZealousError, match="did not sort"):
+            read(*wrong)
+
+
 def test_a_prior_needs_its_list_and_a_head_start_that_is_one() -> None:
     made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=ROUNDS)
     with pytest.raises(UsageError, match="needs its list"):
         made.release(Counting(SURE), os.urandom)
     wrong: Any
-    for wrong in (-1, 1001, 1.5):
+    for wrong in (-1, 1001, 1.5, True):
         with pytest.raises(UsageError, match="head_start"):
             replace(made, head_start=wrong)
     goal = z.Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")

@@ -22,6 +22,7 @@ from zealous.logs.source import Source
 STRENGTH = 1 << 20  # the largest: the squares of 1,000 of them add up to less than 2^53
 _NUMBER, _LISTED = identifier("kept:number"), identifier("kept:listed")  # no item's columns
 _SHARE = 4  # of memory, one part: what arrays may take
+_MOST_PAIRS = 1 << 31  # whose items have numbers of 32 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +135,9 @@ def keep_items(
     ).name
     known = None if listed is None else table_name(engine, item_columns(kind, listed))
     as_arrays = ordered or _fits(engine, kept)
-    number = "row_number() over ()" if as_arrays else engine.row_identifier()
     users = Step("different", f"select distinct user from {kept}")
-    persons = _stored(engine, _numbered([users], number))
+    persons = _stored(engine, _numbered([users], engine.row_identifier()))
+    number = "row_number() over ()" if as_arrays else engine.row_identifier()
     if ordered:
         number = f"row_number() over (order by {comma_separated(map(identifier, columns))})"
     items = _stored(engine, _numbered(_different(kept, known, columns), number))
@@ -165,12 +166,15 @@ def keep_items(
 
 
 def _fits(engine: Engine, kept: str) -> bool:
-    """Whether arrays of what is kept are small beside the memory of this machine."""
+    """Whether arrays of what is kept are small beside the memory of this machine.
+
+    Not where nobody keeps anything: a rehearsal then runs all SQL that a large log will.
+    """
     local = engine.local()
     if local is None:
         return False
     [(rows,)] = engine.rows([Step("rows", f"select count(*) from {kept}")])
-    return int(rows) * BYTES_PER_PAIR <= local.memory // _SHARE
+    return 0 < rows < _MOST_PAIRS and int(rows) * BYTES_PER_PAIR <= local.memory // _SHARE
 
 
 def _different(kept: str, known: str | None, columns: Sequence[str]) -> list[Step]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from zealous.engines.engine import Each
+from zealous.errors import ZealousError
 from zealous.libraries import np, pa
 
 if TYPE_CHECKING:
@@ -62,15 +63,21 @@ class KeptArrays:
         names: Callable[[pa.Table], Iterator[pa.RecordBatch]],
         largest: int,
     ) -> KeptArrays:
-        """Read rows of (person, item), ordered by person, and of (item, listed)."""
+        """Read rows of (person, item), ordered by person, and of (item, listed).
+
+        Raises:
+            ZealousError: The rows are not in order: a user in two places would give twice.
+        """
         on_list = [(each["item"].to_numpy(), each["listed"].to_numpy()) for each in listed]
         number = sum(len(numbers) for numbers, _ in on_list)
         marks = np.zeros(number + 1, np.int8)
         for numbers, marked in on_list:
             marks[numbers] = marked
-        items, changes, last, rows = [], [], None, 0
+        items, changes, last, rows = [], [], -1, 0
         for each in by_person:
             persons = each["person"].to_numpy()
+            if np.any(np.diff(persons, prepend=last) < 0):
+                raise ZealousError("the engine did not sort what users keep by user")
             first = rows + np.flatnonzero(np.diff(persons)) + 1
             changes += [first if len(persons) == 0 or persons[0] == last else [rows, *first]]
             items.append(each["item"].to_numpy().astype(np.int32))

@@ -50,10 +50,10 @@ class Prior(Pooled):
 
     Users give them more weight from the second round on, and they need less evidence to become
     keys: that they exist is no secret, so it costs no delta. Noise goes on the weight of *every*
-    item of the list, also where nobody has it. So about one in a thousand that nobody has becomes a
-    key, with a count of about zero.
+    item of the list, also where nobody has it. So some that nobody has become keys, with
+    counts of about zero: one in a thousand at delta 1e-6, one in fifty at 1e-4.
 
-    The list favours what is listed, so the counts are bought afterwards, over all keys alike.
+    The list favours what is listed, so counts are drawn afterwards, over all keys alike.
 
     Attributes:
         head_start: By how many deviations of the evidence's noise listed items are ahead, in
@@ -79,7 +79,7 @@ class Prior(Pooled):
     def __post_init__(self) -> None:
         """Refuse a head start that is none."""
         super().__post_init__()
-        if not (isinstance(self.head_start, int) and 0 <= self.head_start <= _MOST):
+        if not (type(self.head_start) is int and 0 <= self.head_start <= _MOST):
             raise UsageError(f"head_start must be from 0 to {_MOST}")
 
     @classmethod

@@ -265,6 +265,7 @@ def recorded_class(part: PartRecord) -> type[CalibratedMechanism]:
     Raises:
         LookupError: There is none.
     """
-    if part.mechanism not in MECHANISMS or part.rounds is not None:
-        return RETIRED[part.mechanism]
+    retired = RETIRED.get(part.mechanism)
+    if retired is not None and (part.rounds is not None or part.mechanism not in MECHANISMS):
+        return retired
     return MECHANISMS[part.mechanism]
