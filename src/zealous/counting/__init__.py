@@ -1,10 +1,10 @@
 """How many users have each item, after each user's contribution is bounded.
 
-SQL up to the first threshold. Noise and the second threshold belong in mechanisms/. Read in this
-order:
+Noise and the second threshold belong in mechanisms/. Read in this order:
 
 - `bound`: each user keeps at most m different items, chosen by her own entries and a public key.
 - `histogram`: for each item the number of users who keep it, down to the first threshold.
 - `log_count`: what a mechanism is given, so that it sees a log only through such counts.
-- `kept`: for `pooled` alone, which items each user keeps, weighed several times.
+- `kept`, `kept_arrays`: for `pooled` and `prior`, which items each user keeps, weighed several
+  times: by SQL, or by numpy where all of it fits in memory.
 """

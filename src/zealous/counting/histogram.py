@@ -65,9 +65,9 @@ def histogram(
         at_least: The first threshold.
         select: How each user's items are chosen.
         key: The public key of the random order.
-        only: Items, or a rule that says which: nobody has any other.
-        restricted_to: (user, item...) from `users_keeping` of another kind: nobody has items whose
-            columns of that kind are not hers there.
+        only: Items, or a rule that says which: all others are dropped before bounding.
+        restricted_to: (user, item...) from `users_keeping` of another kind: a user's items
+            count only if she kept, of that kind, the item that they belong to.
         say: Receives progress.
     """
     engine = source.engine

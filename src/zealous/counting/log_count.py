@@ -2,7 +2,7 @@
 
 Guarantee:
     Every count of one part bounds contributions by the same rule and key; a mechanism is given
-    counts of users, or which numbered items a numbered user keeps, and nothing else of the log.
+    counts of users, or sums of the weights that users give to items, and nothing else of the log.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class LogCount:
         source: Where it comes from.
         select: How each user's items are chosen.
         key: The public key of the random order.
-        restricted_to: (user, item...) from `users_keeping` of another kind: nobody has items whose
-            columns of that kind are not hers there.
+        restricted_to: (user, item...) from `users_keeping` of another kind: a user's items
+            count only if she kept, of that kind, the item that they belong to.
         ordered: Whether rows come in the order of their items, all at once, so that noise from a
             seed falls on the same item in every run.
         say: Receives progress.

@@ -10,10 +10,12 @@ Why a release is private, in the order of the code:
 2. So one person moves at most m counts by one, or 2m where a history is replaced
    (counting/histogram.py).
 3. A mechanism adds noise of that size to every count. It sees the log only through these counts,
-   and what its `release` returns is all that is published (`protocol`).
+   and what its `release` returns is all that is published (`protocol`). `pooled` and `prior` first
+   find items by weights instead: each user spreads a vector of bounded length over her items, in
+   several rounds, and noise covers that length (`pooled`).
 4. What it publishes is either known to be possible without the log (`known_list`), or has a noisy
-   count so high that an item of one person hardly ever gets there (`thresholds`): delta bounds how
-   often.
+   count or weight so high that an item of one person hardly ever gets there (`thresholds`,
+   `pooled`): delta bounds how often.
 5. What each table tells is composed with the others (privacy/composition/).
 
 Read `protocol`, `laws` and `thresholds` first, then `zealous`, the default. The others:

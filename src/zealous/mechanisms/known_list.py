@@ -1,4 +1,4 @@
-"""Noise on each of a list of candidates: no mechanism draws such noise anywhere else.
+"""Noise on the counts of a list of candidates: no mechanism draws such noise anywhere else.
 
 Guarantee:
     Each candidate gets noise once, whether or not somebody has it; candidates follow from what is

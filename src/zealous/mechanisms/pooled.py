@@ -1,5 +1,10 @@
 """Keys first, in many small rounds whose evidence is pooled; then counts of the keys.
 
+Why this is private: in each round one person adds a vector of weights whose Euclidean length is at
+most 1000, and Gaussian noise hides a vector of that length. What noise cannot hide is an item that
+she alone keeps. There are at most D of them, fixed before the first round, and whatever steers her,
+their pooled weight is bounded; delta bounds the chance that one of them passes.
+
 Guarantee:
     Every weight that is used got noise first, once. What users give in a round follows from their
     own items and from noisy weights alone, and an item that nobody keeps never becomes a key.
@@ -110,10 +115,10 @@ class PooledKeys(Description):
 class Pooled(CountedKeys):
     """Rounds that find keys by all their evidence together, and counts of the keys.
 
-    Each user keeps a set of her items, the same in all rounds. In a round she spreads a weight of
-    1000 over those that are no keys yet: at first evenly, then more to items of more evidence. An
-    item's evidence is the sum of its noisy weights so far, each times the part of its round. Items
-    whose evidence passes a threshold become keys.
+    Each user keeps a set of her items, the same in all rounds. In a round she spreads a weight over
+    those that are no keys yet, a vector of Euclidean length 1000 at most: at first evenly, then
+    more to items of more evidence. An item's evidence is the sum of its noisy weights so far, each
+    times the part of its round. Items whose evidence passes a threshold become keys.
 
     Attributes:
         kept: D: the most items that each user keeps.

@@ -1,8 +1,8 @@
 """What a mechanism is, and what it is given to count with.
 
 Guarantee:
-    What a mechanism yields is all that is published of the log. It sees the log through `Count`
-    alone, and its own delta and loss are upper bounds.
+    What a mechanism yields is all that is published of the log. It sees the log only through
+    `Count` and `Kept`, and its own delta and loss are upper bounds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Noise between two thresholds: what ZEALOUS and its descendants do to a histogram.
 
-Why this is private: one person moves at most m counts by one, and noise hides that. What it cannot
-hide is that an item is there at all which few people have. Below tau it is not looked at. One that
-only this person lifts to tau is seen if its noise exceeds tau_prime - tau; delta bounds the chance.
+Why this is private: one person moves at most m counts by one, and noise hides that. Noise
+cannot hide that a rare item exists at all. Items below tau are not looked at. An item that only
+this person lifts to tau is published if its noise exceeds tau_prime - tau; delta bounds the chance.
 
 Guarantee:
     Every count of at least tau gets its own exact noise, and only what is strictly above tau_prime

@@ -1,4 +1,7 @@
-"""CSV and TSV: the first line of each file names the columns."""
+"""CSV and TSV: the first line of each file names the columns.
+
+Other delimiters, such as semicolons, are an option of the layout (files/delimited.py).
+"""
 
 from zealous.files.delimited import Delimited
 from zealous.logs.log import Columns, Format, register
