@@ -202,27 +202,26 @@ def test_it_is_weighed_on_both_engines_alike(listed: bool, path: Path, same_orde
             for batch in engine.batches([Step("named", f"select * from {kept.items}")])
             for row in batch.to_pylist()
         }
+
+        def next_strength(batch: pa.RecordBatch, names: dict[int, str] = names) -> pa.RecordBatch:
+            """True weights as evidence, and strengths by name, one of them 0."""
+            rows = batch.to_pylist()
+            evidence = [row["evidence"] + row["weight"] for row in rows]
+            called = [names[row["item"]] for row in rows]
+            strength = [0 if name == "100%" else 1 + 997 * len(name) for name in called]
+            for name, values in (("evidence", evidence), ("weight", strength)):
+                column = pa.array(values, pa.int64())
+                batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+            return batch
+
         state, weights = None, []
         for _ in range(3):
-            state = kept.weigh(state, 1000, partial(_next_strength, names))
+            state = kept.weigh(state, 1000, next_strength)
             rows = [row for batch in rows_of(state) for row in batch.to_pylist()]
             weights.append(sorted((names[row["item"]], *row.values()) for row in rows))
         found.append([[(name, *rest) for name, _, *rest in each] for each in weights])
     assert found[0] == found[1]
     assert len(found[0][0]) > 5
-
-
-def _next_strength(names: dict[int, str], batch: pa.RecordBatch) -> pa.RecordBatch:
-    """True weights as evidence, and strengths by name, one of them 0."""
-    rows = batch.to_pylist()
-    evidence = [row["evidence"] + row["weight"] for row in rows]
-    strength = [
-        1 + 997 * len(names[row["item"]]) if names[row["item"]] != "100%" else 0 for row in rows
-    ]
-    for name, values in (("evidence", evidence), ("weight", strength)):
-        column = pa.array(values, pa.int64())
-        batch = batch.set_column(batch.schema.get_field_index(name), name, column)
-    return batch
 
 
 # From a DataFrame to a release
