@@ -107,7 +107,7 @@ def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[st
         keys = [secrets.randbits(64) for _ in range(draws)]
 
         def published(mechanism: CalibratedMechanism, key: int) -> int:
-            with counting.under(key) as count:
+            with counting.for_key(key) as count:
                 return sum(
                     batch.num_rows for batch in mechanism.release(count, secrets.token_bytes)
                 )

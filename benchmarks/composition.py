@@ -2,7 +2,7 @@
 
     python benchmarks/composition.py [--users 20000] [--epsilon 4] [--delta 1e-5]
         [--items-per-user 5] [--mechanism gaussian] [--neighbors add-remove]
-        [--only generated shop]
+        [--only generated shop] [--without-year]
 
 The same total is divided in two ways: epsilons and deltas that add up to it, as everybody may, and
 losses that compose to it, as `zealous plan` divides it. Once over four kinds of one release, and
@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--mechanism", default="gaussian")
     parser.add_argument("--neighbors", choices=("add-remove", "replace"), default="add-remove")
     parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--without-year", action="store_true", help="the kinds of a release alone")
     given = parser.parse_args()
     goal = z.Indistinguishability(
         epsilon=given.epsilon, delta=given.delta, neighbors=given.neighbors
@@ -73,22 +74,28 @@ def main() -> None:
     print("| items published | added | composed | the ledger shows |\n|---|---|---|---|")
     for name in given.only:
         for table in TABLES[name](given.users, given.items_per_user):
-            print(*_rows(table, goal, given.mechanism), sep="\n", flush=True)
+            if len(table.kinds) > 1:
+                print(_kinds_row(table, goal, given.mechanism), flush=True)
+            if not given.without_year:
+                print(_year_row(table, goal, given.mechanism), flush=True)
 
 
-def _rows(table: Table, goal: Guarantee, mechanism: str) -> Iterator[str]:
+def _kinds_row(table: Table, goal: Guarantee, mechanism: str) -> str:
     kinds = table.kinds
-    if len(kinds) > 1:
-        share = goal.share(Fraction(1, len(kinds)))
-        shares = [z.plan(share, each, mechanism=mechanism) for each in kinds]
-        added = sum(_published(table.log, each) for each in shares)
-        composed = _published(table.log, z.plan(goal, kinds, mechanism=mechanism))
-        yield f"| {table.name}: {len(kinds)} kinds in a release | {added} | {composed} | |"
+    share = goal.share(Fraction(1, len(kinds)))
+    shares = [z.plan(share, each, mechanism=mechanism) for each in kinds]
+    added = sum(_published(table.log, each) for each in shares)
+    composed = _published(table.log, z.plan(goal, kinds, mechanism=mechanism))
+    return f"| {table.name}: {len(kinds)} kinds in a release | {added} | {composed} | |"
+
+
+def _year_row(table: Table, goal: Guarantee, mechanism: str) -> str:
+    kinds = table.kinds
     added_year, _ = _year(table, goal, z.plan(_part(goal), kinds[0], mechanism=mechanism))
     together = plan_series(goal, MONTHS, lambda each: z.plan(each, kinds[0], mechanism=mechanism))
     composed_year, shown = _year(table, goal, together)
     name = f"{table.name}: {MONTHS} months of {kinds[0].name()}"
-    yield f"| {name} | {added_year} | {composed_year} | {shown} |"
+    return f"| {name} | {added_year} | {composed_year} | {shown} |"
 
 
 def _part(goal: Guarantee) -> Guarantee:

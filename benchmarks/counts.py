@@ -59,8 +59,9 @@ def _measure(table: Table, draws: int) -> None:
         users, items = (held[each].to_numpy().astype(np.int64) for each in ("user", "item"))
         random = np.random.default_rng(secrets.randbits(64))
         pairs = Pairs(users, items, random)
-        kept = choose([int(each) for each in users_by_range(coded.path)], "add-remove").kept
-        mechanisms = [Pooled.calibrate(GOAL, m, kept=kept or POOLED[0].kept) for m in BOUNDS]
+        choice = choose([int(each) for each in users_by_range(coded.path)], "add-remove")
+        kept = choice.kept_items_per_user or POOLED[0].kept_items_per_user
+        mechanisms = [Pooled.calibrate(GOAL, m, kept_items_per_user=kept) for m in BOUNDS]
         found = []
         for _ in range(draws):
             keys = _keys(mechanisms[0], CachedCounting(coded, []), pairs.number)
@@ -73,7 +74,7 @@ def _measure(table: Table, draws: int) -> None:
 
 def _keys(mechanism: Pooled, counting: CachedCounting, number: int) -> Any:
     """Which items a release would have."""
-    with counting.under(secrets.randbits(64)) as count:
+    with counting.for_key(secrets.randbits(64)) as count:
         batches = list(mechanism.release(count, secrets.token_bytes))
     keys = np.zeros(number, np.bool_)
     table = pa.Table.from_batches([batch.cast(COUNTS) for batch in batches], COUNTS)

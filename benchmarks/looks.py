@@ -34,4 +34,5 @@ def noisy_choice(counts: Sequence[int], neighbors: Neighbors) -> Choice:
 
 def choice_name(choice: Choice) -> str:
     """A choice in words."""
-    return "selection" if choice.kept is None else f"pooled, {choice.kept} kept"
+    kept = choice.kept_items_per_user
+    return "selection" if kept is None else f"pooled, {kept} kept"

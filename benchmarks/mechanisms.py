@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from looks import LOOK, choice_name, noisy_choice, users_by_range
 from mechanisms_data import REAL, REAL_TABLES, Table, generated, given
-from mechanisms_rivals import BOUNDS, RIVALS, Pairs, draw
+from mechanisms_rivals import BOUNDS, REPEATED, RIVALS, Pairs, draw, repeat_selection
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -57,7 +58,8 @@ HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 30)
 KEY_BOUNDS = (2, 10, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
-NAMES = (*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, *PEERS)
+REPEATED_SELECTION = "repeated selection"
+NAMES = (*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, REPEATED_SELECTION, *PEERS)
 FIGURES = ("items", "covered", "error", "relative_error")
 
 Figures = dict[str, float | None]
@@ -123,8 +125,7 @@ def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict
                     continue
                 rows.append({"neighbors": relation, **_at_best(name, settings, arguments.draws)})
         if "add-remove" in arguments.neighbors:
-            for name in (each for each in RIVALS if each in arguments.only):
-                settings = _rival(name, coded, arguments.bounds or BOUNDS)
+            for name, settings in _rivals(coded, arguments).items():
                 found = _at_best(name, settings, arguments.draws)
                 rows.append({"neighbors": "add-remove", **found})
             for name in (each for each in PEERS if each in arguments.only):
@@ -192,18 +193,27 @@ def _ours(
     }
 
 
-def _rival(name: str, coded: EncodedLog, bounds: Sequence[int]) -> dict[str, Draw]:
-    """A set union of the literature, with counts."""
+def _rivals(coded: EncodedLog, arguments: argparse.Namespace) -> dict[str, dict[str, Draw]]:
+    """Set unions of the literature, with counts, and selection that is repeated."""
+    bounds = arguments.bounds or BOUNDS
     random = np.random.default_rng(secrets.randbits(64))
     held = pq.read_table(coded.path)
     users, items = (held[column].to_numpy().astype(np.int64) for column in ("user", "item"))
     pairs = Pairs(users, items, random)
 
-    def settled(bound: int) -> Draw:
+    def settled(name: str, bound: int) -> Draw:
         release = draw(name, pairs, bound, EPSILON, float(DELTA), random)
         return lambda: compare_with_truth(coded.users, *release())
 
-    return {f"{bound} items": settled(bound) for bound in bounds}
+    def repeated(shares: str) -> Draw:
+        release = repeat_selection(pairs, list(map(Fraction, shares.split())), EPSILON, DELTA)
+        return lambda: compare_with_truth(coded.users, *release())
+
+    unions = [name for name in RIVALS if name in arguments.only]
+    made = {name: {f"{each} items": settled(name, each) for each in bounds} for name in unions}
+    if REPEATED_SELECTION in arguments.only:
+        made[REPEATED_SELECTION] = {each: repeated(each) for each in REPEATED}
+    return made
 
 
 def _peer(

@@ -1,7 +1,8 @@
 """Set unions of the literature, written again for mechanisms.py, with counts bought afterwards.
 
-Each finds keys with four fifths of mu^2 and counts at most ten keys of each user with the rest, as
-pooled rounds do, at half of delta for exposure. Noise is continuous here. Neighbours: add-remove.
+Each but one finds keys with four fifths of mu^2 and counts at most ten keys of each user with the
+rest, as pooled rounds do, at half of delta for exposure. Noise is continuous here. Neighbours:
+add-remove.
 
 - *Weighted Gaussian* (Gopi et al. 2020; WGM of Google's dp_mm_domain): a user of n items gives
   1/sqrt(n) to each.
@@ -12,6 +13,10 @@ pooled rounds do, at half of delta for exposure. Noise is continuous here. Neigh
   moves all weights by at most 1 together. tests/project/test_benchmarks.py tries it.
 - *DP-SIPS* (Swanberg et al. 2023): the weighted Gaussian three times, with 0.065, 0.216 and 0.719
   of the budget, each time over what is no key yet.
+- *Repeated selection* (ours, not in the product): the optimal key selection with one item of each
+  user, two or three times, each time over what is no key yet. Each time is (epsilon_i, delta_i)
+  given what was published before (docs/proofs/selection.md), so both add up. Its counts are those
+  of the time at which an item was found, and come at no further cost. Noise is exact.
 - *Steered rounds*: what zealous 0.1.0 had before pooled rounds: three rounds in which users give
   at most 100, 6 and 2 items, those of the largest noisy weight so far.
 
@@ -24,11 +29,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+
+from zealous.mechanisms.selection import Selection
+from zealous.privacy.guarantee import Indistinguishability
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -39,6 +49,7 @@ Find = Callable[[], Keys]
 COUNTED = 10  # keys of each user
 KEYS = 0.8  # of mu^2
 BOUNDS = (10, 30, 100, 300)
+REPEATED = ("0.15 0.85", "0.06 0.14 0.8")  # shares of epsilon and of delta
 _ABOVE = 3  # deviations that the policy's cap is above the threshold
 _NORMAL = NormalDist()
 
@@ -167,6 +178,36 @@ def draw(
         return items, counted + np.rint(noise).astype(np.int64)
 
     return release
+
+
+def repeat_selection(
+    pairs: Pairs, shares: Sequence[Fraction], epsilon: int, delta: str
+) -> Callable[[], tuple[Ints, Ints]]:
+    """What draws (items, counts) of repeated selection, with such shares of epsilon and delta."""
+    goals = [
+        Indistinguishability(
+            epsilon=epsilon * each, delta=Fraction(delta) * each, neighbors="add-remove"
+        )
+        for each in shares
+    ]
+    passes = [Selection.calibrate(each, 1) for each in goals]
+
+    def release() -> tuple[Ints, Ints]:
+        keys, counts = np.zeros(pairs.number, np.bool_), np.zeros(pairs.number, np.int64)
+        for each in passes:
+            counted = np.bincount(pairs.kept(1, ~keys)[1], minlength=pairs.number)
+            found = _published(each, counted)
+            keys[found["item"]], counts[found["item"]] = True, found["count"]
+        return np.flatnonzero(keys), counts[keys]
+
+    return release
+
+
+def _published(mechanism: Selection, counted: Ints) -> pa.Table:
+    """What the mechanism publishes of such counts."""
+    held = np.flatnonzero(counted)
+    batch = pa.record_batch({"item": held, "count": counted[held]})
+    return pa.Table.from_batches(mechanism.release(lambda **_: [batch]))
 
 
 def _largest_mu(epsilon: float, delta: float) -> float:

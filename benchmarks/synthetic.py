@@ -99,7 +99,7 @@ def _words(people: People, entries: Entries) -> Ints:
 
 
 def _clicks(people: People, entries: Entries, rng: np.random.Generator) -> Items:
-    entry, rank = clicks(entries, rng, people.behaviour)
+    entry, rank = clicks(entries, rng, people)
     return Items(entries["user"][entry], mix(*addresses(people, entries[entry], rank)))
 
 

@@ -19,6 +19,7 @@ import math
 import secrets
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,10 @@ from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.after_look import Choice, choose
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.mechanisms.pooled import Pooled
-from zealous.privacy.accounting.pooled import PooledShape
 from zealous.study.releases.encoded_log import COUNTS, CachedCounting, encode
 
 EPSILON, DELTA = 1, "1e-6"
 GOAL = z.Indistinguishability(epsilon=EPSILON, delta=DELTA, neighbors="add-remove")
-HALF = PooledShape(rounds=8, kept=8, share=Fraction(1, 2), noise_share=Fraction(3, 5))
 GAUSSIAN_BOUNDS = (3, 10, 30)
 LIMITED = [(bound, times) for bound in (1, 5, 20, 100) for times in (2, 10)]
 
@@ -52,7 +51,7 @@ Draw = Callable[[], tuple[Ints, Any]]
 class HalfForCounts(Pooled):
     """Pooled rounds that spend more on counts."""
 
-    shape = HALF
+    shape = replace(Pooled.shape, share=Fraction(1, 2))
 
 
 def main() -> None:
@@ -102,7 +101,7 @@ def _published(choice: Choice, counting: CachedCounting) -> dict[str, list[Draw]
 
     def drawn(mechanism: CalibratedMechanism) -> Draw:
         def draw() -> tuple[Ints, Any]:
-            with counting.under(secrets.randbits(64)) as count:
+            with counting.for_key(secrets.randbits(64)) as count:
                 batches = list(mechanism.release(count, secrets.token_bytes))
             table = pa.Table.from_batches([batch.cast(COUNTS) for batch in batches], COUNTS)
             return table["item"].to_numpy(), table["count"].to_numpy()
@@ -110,13 +109,17 @@ def _published(choice: Choice, counting: CachedCounting) -> dict[str, list[Draw]
         return draw
 
     made = {"gaussian": [MECHANISMS["gaussian"].calibrate(GOAL, m) for m in GAUSSIAN_BOUNDS]}
-    if choice.kept is None:
+    if choice.kept_items_per_user is None:
         return {name: list(map(drawn, each)) for name, each in made.items()} | {
             "selection": [drawn(choice.calibrate(GOAL))]
         }
     pooled: dict[str, type[Pooled]] = {"pooled": Pooled, "pooled, half for counts": HalfForCounts}
     made |= {
-        name: [each.calibrate(GOAL, choice.counted, kept=choice.kept)]
+        name: [
+            each.calibrate(
+                GOAL, choice.items_per_user, kept_items_per_user=choice.kept_items_per_user
+            )
+        ]
         for name, each in pooled.items()
     }
     return {name: list(map(drawn, each)) for name, each in made.items()}

@@ -91,7 +91,6 @@ def pytest_collection() -> Iterator[None]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

@@ -87,7 +87,7 @@ def noise_chance(scale: Fraction, value: int) -> float:
 def suspicion() -> Figure:
     """Where a suspicion of one tenth stays, whatever the release shows."""
     before, epsilons = 0.1, (0.5, 1, 2, 4, 10)
-    figure, (panel,) = figure_with_panels(1, height=2.7)
+    figure, (panel,) = figure_with_panels(1, height=2.2, width=5)
     for place, epsilon in enumerate(reversed(epsilons)):
         factor = math.exp(epsilon)
         odds = before / (1 - before)
@@ -139,14 +139,14 @@ def probabilistic() -> Figure:
         high = [p * factor / (1 - p + p * factor) for p in prior]
         low = [p / (p + (1 - p) * factor) for p in prior]
         belief.fill_between(prior, low, high, color=PALER[color], linewidth=0)
-        belief.plot(prior, high, color=color, label=f"epsilon = {epsilon}: odds x {factor:.1f}")
+        belief.plot(prior, high, color=color, label=f"epsilon = {epsilon}: odds x {factor:.2f}")
         belief.plot(prior, low, color=color)
     belief.set(xlim=(0, 1), ylim=(0, 1), xlabel="how sure he was before", ylabel="and after")
     for axis in (belief.xaxis, belief.yaxis):
         axis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
     belief.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=":")
     belief.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
-    belief.set_title("epsilon: what any other tells of anybody")
+    belief.set_title("epsilon: what a good release reveals")
     return figure
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from examples import examples
@@ -44,29 +39,20 @@ from zealous.audit.confidence_bounds import (
     clopper_pearson_upper,
 )
 from zealous.audit.measurement import BY_ACCIDENT
-from zealous.audit.observables import constants_agree, published_alike
 from zealous.audit.pairs_sets import SharedThings
-from zealous.audit.recompute import counts_after_selection, follows_from_theorems, parameters
-from zealous.audit.runs import Run, start_run
+from zealous.audit.recompute import follows_from_theorems, parameters
+from zealous.audit.runs import start_run
 from zealous.audit.setting import Setting, settings
-from zealous.audit.theorems import Law, noise
+from zealous.audit.theorems import noise
 from zealous.audit.trials import Tally, outcomes, run_trials, tally_outcomes
-from zealous.audit.whole_releases import _files_agree, _is_refused, _passes_check, _rows_are_sorted
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.planning.part import figures
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
-from zealous.record.codec import decode
-from zealous.record.record import Record
 
 PLANS = settings()
-
-
-def drawn(test: small.SmallTest) -> list[Setting]:
-    """The plans of which small releases are drawn for a test."""
-    return [plan for plan in PLANS if test in plan.small]
 
 
 def test_each_mechanism_is_tried() -> None:
@@ -321,255 +307,6 @@ def test_a_plan_whose_numbers_do_not_follow_is_noticed() -> None:
     assert not follows_from_theorems(stated, 13)
 
 
-# Whole releases
-
-
-KEYS = ("0f" * 8, "1e" * 8, "2d" * 8)
-KEPT = Path(__file__).parents[1] / "fixtures" / "0.1.0" / "days" / "release.json"
-
-
-def about(key: str, rows: int = 2) -> dict[str, Any]:
-    """What the release.json of a release of one table could say."""
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    return {
-        **kept,
-        "created": f"{datetime.now(UTC):%Y-%m-%d}",
-        "selection_key": key,
-        "ledger": {**kept["ledger"], "ledger": key * 2, "hash": key[::-1] * 4},
-        "files": {"tags": {**kept["files"]["queries"], "csv": "tags.csv", "rows": rows}},
-    }
-
-
-def record_of(run: Run) -> Record:
-    """The record of a run that wrote none."""
-    del run
-    return decode(json.dumps(about(KEYS[0])))
-
-
-def release(directory: Path, name: str, key: str, **more: Any) -> Run:
-    """A release of one table, as a run could have left it."""
-    made = directory / name / "release"
-    made.mkdir(parents=True)
-    (directory / name / "log.csv").write_text("user,tag\n")
-    (made / "tags.csv").write_text(f"tag,count\na,{int(key[:2], 16)}\n")
-    table = pa.table({"tag": ["a"], "count": [9]})
-    pq.write_table(table.replace_schema_metadata(more.get("metadata")), made / "tags.parquet")
-    said = about(key) | more.get("about", {})
-    digest = hashlib.sha256((made / "tags.csv").read_bytes()).hexdigest()
-    text = json.dumps({**said, "sha256": {"tags.csv": digest}})
-    (made / "README.md").write_text(f"Made on {said['created']}, {digest}.{more.get('text', '')}")
-    (made / "release.json").write_text(text)
-    return Run(log=directory / name / "log.csv", code=0, stdout=text, directory=made)
-
-
-def test_what_is_random_may_differ(tmp_path: Path) -> None:
-    runs = {key: release(tmp_path, key, key) for key in KEYS}
-    assert published_alike(runs)
-    assert constants_agree(runs, (KEYS[0], KEYS[1]))
-
-
-@pytest.mark.parametrize(
-    "leak",
-    [
-        {"about": {"log": "ab" * 32}},
-        {"about": {"log": {"rows": 3}}},
-        {"about": {"log": {"selection_key": "ab" * 8}}},
-        {"about": {"created": "2020-01-01"}},
-        {"about": {"files": about(KEYS[1], rows=3)["files"]}},
-        {"text": " made from 7,203 rows"},
-        {"metadata": {"skipped": "4"}},
-    ],
-    ids=str,
-)
-def test_what_is_not_may_not(leak: dict[str, Any], tmp_path: Path) -> None:
-    runs = {
-        "one": release(tmp_path, "one", KEYS[0]),
-        "other": release(tmp_path, "other", KEYS[1], **leak),
-    }
-    assert not _passes_check(published_alike, runs)
-
-
-def test_a_value_that_does_not_look_random_is_compared(tmp_path: Path) -> None:
-    runs = {
-        "one": release(tmp_path, "one", KEYS[0], about={"selection_key": "7"}),
-        "other": release(tmp_path, "other", KEYS[1], about={"selection_key": "8"}),
-    }
-    assert not published_alike(runs)
-
-
-def test_a_hash_that_is_not_of_a_file_is_compared(tmp_path: Path) -> None:
-    runs = {key: release(tmp_path, key, key) for key in KEYS}
-    (tmp_path / KEYS[0] / "release" / "tags.csv").write_text("tag,count\nb,3\n")
-    assert not published_alike(runs)
-
-
-def test_what_two_runs_share_the_third_must_share(tmp_path: Path) -> None:
-    """A key made from the log is the same when the log is."""
-    runs = {
-        "without": release(tmp_path, "without", KEYS[0]),
-        "again": release(tmp_path, "again", KEYS[0]),
-        "with": release(tmp_path, "with", KEYS[1]),
-    }
-    assert published_alike(runs)
-    assert not constants_agree(runs, ("without", "again"))
-
-
-def test_a_refusal_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("user,tag\n")
-    (tmp_path / "ledger").mkdir()
-    ran = Run(log=tmp_path / "log.csv", code=1, stdout="", directory=tmp_path / "release")
-    assert _is_refused(ran)
-    assert not _is_refused(replace(ran, code=0))
-    assert not _is_refused(replace(ran, stdout="{}"))
-    (tmp_path / ".zealous-x").mkdir()
-    assert not _is_refused(ran)
-
-
-def test_each_user_keeps_the_item_that_the_key_puts_first() -> None:
-    held = [(f"u{i}", item) for i in range(400) for item in "abc"]
-    kept = counts_after_selection(held + held, "00000000000000ff")
-    assert sum(kept.values()) == 400
-    assert stats.chisquare([kept[item] for item in "abc"]).pvalue > 1e-6
-    assert kept != counts_after_selection(held, "00000000000000fe")
-
-
-def test_the_whole_csv_file_is_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ran = Run(log=tmp_path, code=0, stdout="", directory=tmp_path)
-    written = pa.table({"tag": ["b", "a"], "count": [9, 8]})
-    monkeypatch.setattr(Run, "written", lambda *_: written)
-    monkeypatch.setattr(Run, "record", record_of)
-    for text, right in (
-        ("tag,count\nb,9\na,8\n", True),
-        ("tag,count\na,8\nb,9\n", False),
-        ("tag,count\nb,9\na,8\n\n", False),
-    ):
-        (tmp_path / "tags.csv").write_text(text)
-        assert _files_agree({"one": ran}) is right
-
-
-def test_unsorted_rows_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ran = Run(log=tmp_path, code=0, stdout="", directory=tmp_path)
-    monkeypatch.setattr(Run, "record", record_of)
-    for rows, right in (
-        ([("b", 9), ("a", 8), ("c", 8)], True),
-        ([("b", 9), ("c", 8), ("a", 8)], False),
-        ([("a", 8), ("b", 9)], False),
-        ([("b", "c", 9), ("a", "b", 8), ("a", "c", 8)], True),
-        ([("b", "c", 9), ("a", "c", 8), ("a", "b", 8)], False),
-    ):
-        monkeypatch.setattr(Run, "table", lambda *_, rows=rows: rows)
-        assert _rows_are_sorted({"one": ran}) is right
-
-
-# Small releases
-
-
-def test_the_chances_of_noise_add_up() -> None:
-    for scale in (2 / 3, 2.0):
-        law = Law(-400, np.array([laplace(z, scale) for z in range(-400, 401)]))
-        assert sum(small.level_probabilities(law)) == pytest.approx(1)
-        exact = sum(laplace(z, scale) ** 2 for z in range(-400, 401))
-        assert small.collision_probability(law) == pytest.approx(exact)
-        assert small.level_probabilities(law)[1:4] == pytest.approx(
-            [laplace(z, scale) for z in (-1, 0, 1)]
-        )
-
-
-def sampled(monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.ndarray]) -> bool:
-    """Whether noise passes that has the right distribution but for a change to each release."""
-    chance = np.random.default_rng(8)
-    stay = 1 - math.exp(-1.5)
-
-    def drawn(_: object, items: int) -> np.ndarray:
-        return change(chance.geometric(stay, items) - chance.geometric(stay, items))
-
-    monkeypatch.setattr("zealous.audit.small_releases.draw_noise", drawn)
-    return small.noise_is_exact(PLANS[0].planned, alpha_per_test(PLANS))
-
-
-def test_right_noise_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sampled(monkeypatch, lambda drawn: drawn)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda drawn: np.concatenate([[0], drawn[1:]]),
-        lambda drawn: np.concatenate([drawn[:-1], np.abs(drawn[-1:])]),
-        lambda drawn: np.repeat(drawn[:1], drawn.size),
-        lambda drawn: drawn + 1,
-    ],
-    ids=["first is zero", "last is positive", "one for all", "shifted"],
-)
-def test_wrong_noise_does_not(
-    monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], np.ndarray]
-) -> None:
-    assert not sampled(monkeypatch, change)
-
-
-def test_noise_that_repeats_from_release_to_release_is_seen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each noise is drawn for two releases: its distribution is right, each by itself."""
-    kept: list[np.ndarray] = []
-
-    def twice(drawn: np.ndarray) -> np.ndarray:
-        if kept and kept[0].size == drawn.size:
-            return kept.pop()
-        kept[:] = [drawn]
-        return drawn
-
-    assert not sampled(monkeypatch, twice)
-
-
-@pytest.mark.parametrize(
-    ("held", "passes"),
-    [((0, 1, 0), True), ((0, 0, 0), False), ((-9, 1, 0), False)],
-)
-def test_sets_that_appear_otherwise_than_by_noise_are_seen(
-    monkeypatch: pytest.MonkeyPatch, held: tuple[int, ...], passes: bool
-) -> None:
-    """Their counts are others than was said: one is lost, or too many are there, or one never."""
-    (plan,) = drawn(small.SETS)
-    alpha, right = alpha_per_test(PLANS), small.draw_sets
-    monkeypatch.setattr("zealous.audit.small_releases.draw_sets", lambda made, _: right(made, held))
-    assert small.sets_appear_as_expected(plan.planned, alpha) is passes
-
-
-@pytest.fixture(scope="module")
-def queries_drawn() -> list[list[str]]:
-    """What releases of queries publish: as many as are looked at, drawn once."""
-    (plan,) = drawn(small.QUERIES)
-    return [small.draw_queries(plan.planned, {small._ASKED: 1}) for _ in range(small._SETS_RUNS)]
-
-
-@pytest.mark.parametrize(
-    ("published", "passes"),
-    [
-        (lambda queries, _: queries, True),
-        (lambda queries, _: queries[:0], False),
-        (lambda queries, _: [query for query in queries if query == "a b"], False),
-        (lambda queries, run: [*queries, *(["a"] if run % 4 == 0 else [])], False),
-        (lambda queries, run: [*queries, *(["a b"] if run % 4 == 0 else [])], False),
-    ],
-)
-def test_queries_that_appear_otherwise_than_by_noise_are_seen(
-    monkeypatch: pytest.MonkeyPatch, queries_drawn: list[list[str]], published: Any, passes: bool
-) -> None:
-    """Nothing appears, or only what somebody asked; or one query, asked or not, too often."""
-    (plan,) = drawn(small.QUERIES)
-    again = (published(queries, run) for run, queries in enumerate(queries_drawn))
-    monkeypatch.setattr("zealous.audit.small_releases.draw_queries", lambda *_: next(again))
-    assert small.queries_appear_as_expected(plan.planned, alpha_per_test(PLANS)) is passes
-    assert next(again, None) is None
-
-
-def test_noise_that_follows_from_the_key_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert small.noise_ignores_the_key(PLANS[0].planned)
-    monkeypatch.setattr("zealous.audit.small_releases.draw_noise", lambda *_: np.arange(100))
-    assert not small.noise_ignores_the_key(PLANS[0].planned)
-
-
 # The whole audit
 
 
@@ -581,7 +318,7 @@ def test_too_few_trials_are_refused() -> None:
 @pytest.fixture(scope="module")
 def of_pairs() -> Audit:
     """All pairs of all plans; one for all tests that look at the whole of it."""
-    return audit(1_000, parts=["pairs"])
+    return audit(2_000, parts=["pairs"])
 
 
 def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm(of_pairs: Audit) -> None:
@@ -590,27 +327,6 @@ def test_all_tests_together_stay_below_the_stated_chance_of_a_false_alarm(of_pai
     noises = sum(test.bounds for plan in PLANS for test in plan.small) * alpha_per_test(PLANS)
     assert sum(seen.alpha for seen in tests) + noises + BY_ACCIDENT == pytest.approx(FALSE_ALARMS)
     assert FALSE_ALARMS <= 1e-7
-
-
-def test_as_many_bounds_are_looked_at_in_small_releases_as_are_paid_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked = []
-
-    def fits(seen: int, trials: int, chance: float, alpha: float) -> bool:
-        looked.append((seen, trials, chance, alpha))
-        return True
-
-    monkeypatch.setattr("zealous.audit.small_releases._is_consistent", fits)
-    small.noise_is_exact(PLANS[0].planned, 0.01)
-    assert len(looked) == small.TESTS
-    monkeypatch.setattr("zealous.audit.small_releases._SETS_RUNS", 2)
-    (plan,) = drawn(small.SETS)
-    small.sets_appear_as_expected(plan.planned, 0.01)
-    assert len(looked) == small.TESTS + small.SETS_TESTS
-    (plan,) = drawn(small.QUERIES)
-    small.queries_appear_as_expected(plan.planned, 0.01)
-    assert len(looked) == small.TESTS + small.SETS_TESTS + small.QUERIES_TESTS
 
 
 def test_the_power_names_the_best_and_the_worst_pair_of_each_guarantee() -> None:
@@ -666,11 +382,11 @@ def test_a_million_trials_find_nothing(plan: Setting) -> None:
 
 
 def test_the_command_prints_one_object(of_pairs: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zealous.cli.audit.run", lambda trials, say: {1_000: of_pairs}[trials])
-    done = CliRunner().invoke(command, ["--trials", "1000", "--json"])
+    monkeypatch.setattr("zealous.cli.audit.run", lambda trials, say: {2_000: of_pairs}[trials])
+    done = CliRunner().invoke(command, ["--trials", "2000", "--json"])
     found = json.loads(done.stdout)
     assert found["passed"] is True
-    assert found["trials"] == 1000
+    assert found["trials"] == 2000
     assert [each["pair"] for each in found["pairs"]] == [
         pair.name for setting in PLANS for pair in setting.pairs
     ]

@@ -17,7 +17,7 @@ from zealous.audit.recompute import follows_from_theorems, whole_follows
 from zealous.audit.setting import settings
 from zealous.items import keywords, queries
 from zealous.mechanisms import Selection
-from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.protocol import MECHANISMS, public_input_name
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import figures
 from zealous.planning.plan import plan, plan_with_files
@@ -30,7 +30,7 @@ IN_ROUNDS = ("pooled", "prior")
 
 def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
     """The figures of a plan."""
-    used = MECHANISMS[name].public_input
+    used = public_input_name(MECHANISMS[name])
     file = PublicFile(use=used, name="public.txt", sha256="0" * 64) if used else None
     public = {"queries": file} if file else {}
     goal = Indistinguishability(**numbers)
@@ -77,9 +77,10 @@ def test_a_threshold_that_is_too_low_or_too_high_is_noticed(name: str) -> None:
 @pytest.mark.parametrize("name", IN_ROUNDS)
 def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> None:
     part = planned(name, 2, epsilon=1, delta="0.01")
-    for key in ("scale", "threshold"):
-        *before, last = part["parameters"]["rounds"]
-        rounds = [*before, {**last, key: last[key] * 8 // 10}]
+    drawn = part["parameters"]["rounds"]
+    for key, changed in (("scale", drawn), ("threshold", drawn[-1:])):  # all noise; one threshold
+        lower = [{**each, key: each[key] * 8 // 10} for each in changed]
+        rounds = [*drawn[: -len(lower)], *lower]
         other = {**part, "parameters": {**part["parameters"], "rounds": rounds}}
         other["delta_achieved"] = theorems.deltas(other)[1]
         assert other["delta_achieved"] > part["delta"]
@@ -132,8 +133,8 @@ def test_what_one_user_alone_gives_is_at_most_what_is_planned_for(name: str) -> 
     goal = Indistinguishability(epsilon=1, delta="0.1")
     part, made = planned(name, 1, epsilon=1, delta="0.1"), MECHANISMS[name].calibrate(goal, 1)
     chances = [theorems.unique_item_probability(part, items) for items in range(1, 120)]
-    assert max(chances) <= made.expected_unique_items_per_user()
-    assert max(chances) > 0.5 * made.expected_unique_items_per_user()
+    assert max(chances) <= made.expected_unique_items(1)
+    assert max(chances) > 0.5 * made.expected_unique_items(1)
 
 
 def test_normals_and_discrete_gaussians_are_told_apart_as_known() -> None:

@@ -258,6 +258,13 @@ def test_the_nearest_option_is_named(run: Run) -> None:
     assert "Did you mean '--items-per-user'?" in said
 
 
+@pytest.mark.parametrize(("delta", "warned"), [("0.1", False), ("0.2", True)])
+def test_a_large_delta_is_told(delta: str, warned: bool, run: Run) -> None:
+    told = run("plan", "--users", 1000, "--items-per-user", 1, "--epsilon", 1, "--delta", delta)
+    assert told.code == 0
+    assert (f"delta = {delta} protects little" in told.stderr) == warned
+
+
 def test_advice_needs_no_epsilon(run: Run) -> None:
     asked = ["plan", "--advise", "--items-per-user", 2, "--users", "500k", "--delta", "0.001"]
     ladder = json.loads(run(*asked, "--json").stdout)["ladder"]

@@ -115,6 +115,7 @@ def test_no_python_is_started_that_looks_for_modules_in_the_working_directory() 
 
 
 @SPARK
+@at_one_commit_in(4)
 def test_python_on_the_executors(folder: Path) -> None:
     need_java()
     done = run(

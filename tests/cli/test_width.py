@@ -9,7 +9,7 @@ import pytest
 from conftest import COMMAND, Forks
 from turns import in_turn
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.synthetic import generate
 
 GOAL = ["--users", "20k", "--epsilon", "8", "--delta", "0.001"]
@@ -79,20 +79,20 @@ def test_messages_wrap_on_a_terminal_and_stay_whole_in_a_file(
 ) -> None:
     command = "  zealous start " + "log " * 20 + "\\\n    " + "more " * 20
     monkeypatch.setenv("COLUMNS", "50")
-    for terminal in (True, False):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
-        show.note("zealous: " + "word " * 30 + f"\n{command}")
+    for attended in (True, False):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda attended=attended: attended)
+        terminal.note("zealous: " + "word " * 30 + f"\n{command}")
         said = capsys.readouterr().err
         assert command in said
-        assert (max(map(len, said.partition("  zealous")[0].splitlines())) <= 50) == terminal
+        assert (max(map(len, said.partition("  zealous")[0].splitlines())) <= 50) == attended
 
 
 def test_long_lines_wrap_at_words_below_where_they_begin(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
-    show.echo("  noise   " + "word " * 15 + "\n    " + "name " * 12)
-    show.echo("  zealous verify " + "folder/" * 9)
+    terminal.echo("  noise   " + "word " * 15 + "\n    " + "name " * 12)
+    terminal.echo("  zealous verify " + "folder/" * 9)
     wrapped = capsys.readouterr().out.splitlines()
     assert wrapped[1].startswith("          word")
     assert [len(line) <= 50 for line in wrapped] == [True] * (len(wrapped) - 1) + [False]
@@ -103,7 +103,7 @@ def test_tables_fit_any_terminal(
 ) -> None:
     for columns in (50, 80, 130):
         monkeypatch.setenv("COLUMNS", str(columns))
-        show.table("title " * 20, ["a name", "number"], [("some words " * 30, 5)])
+        terminal.table("title " * 20, ["a name", "number"], [("some words " * 30, 5)])
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= columns
         assert sum("word" in line for line in lines) > 1

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -48,7 +49,13 @@ def engine() -> Iterator[DuckDB]:
 @examples(25)
 @given(rows=entries, m=st.integers(1, 3), key=st.integers(0, 2**64 - 1))
 def test_same_as_the_oracle(
-    name: str, select: Select, rows: list[Entry], m: int, key: int, tmp_path_factory, engine
+    name: str,
+    select: Select,
+    rows: list[Entry],
+    m: int,
+    key: int,
+    tmp_path_factory,
+    engine,
 ) -> None:
     path = write(tmp_path_factory.mktemp("log") / "log.parquet", rows)
     with pytest.MonkeyPatch.context() as patch:
@@ -162,10 +169,11 @@ def spread(engine: DuckDB, path: Path, key: int, *, users: int, items: int, m: i
 def test_selection_is_unbiased(tmp_path, engine, monkeypatch) -> None:
     """Every item of a user is as likely to be kept; the same test finds a single hash biased."""
     size = {"users": 20_000, "items": 40, "m": 2}
-    rows = [
-        Entry(str(n), f"item {i}", 0) for n in range(size["users"]) for i in range(size["items"])
-    ]
-    path = write(tmp_path / "log.parquet", rows)
+    names = pa.array(map(str, range(size["users"])))
+    items = pa.array(f"item {n}" for n in range(size["items"]))
+    each = np.indices((len(names), len(items))).reshape(2, -1)
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"user": names.take(each[0]), "query": items.take(each[1])}), path)
     keys = (1, 2**63 + 11, 987654321)
     assert max(spread(engine, path, key, **size) for key in keys) < 2.1  # p < 1e-4 each
     single = staticmethod(lambda key, columns: f"hash({key}::ubigint, {', '.join(columns)})")

@@ -20,7 +20,7 @@ from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import Refused, UsageError
-from zealous.files import parquet
+from zealous.files import parquet, text_sizes
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_everyone, count_users, extra_column
 from zealous.record.record import LimitsRecord
@@ -512,3 +512,25 @@ def test_a_text_in_a_dictionary_is_not_copied_for_each_list(tmp_path: Path) -> N
             z.read_log(path), GOAL, [z.clicks(items_per_user=1)], account=None, engine=engine
         )
     assert release["clicks"].arrow["url"].to_pylist() == ["http://a.example/"]
+
+
+def test_elements_of_lists_are_looked_at_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One list may have more of them than there is memory for numbers about each."""
+    lists = [["tea", "", None], None, [], ["é" * n for n in range(9)], ["x"] * 40, ["y"]]
+    sizes = [sum(len((text or "").encode()) + 1 for text in each or []) for each in lists]
+    seen: list[int] = []
+    whole = text_sizes.text_sizes
+
+    def watched(column: pa.Array) -> Any:
+        seen.append(len(column))
+        return whole(column)
+
+    monkeypatch.setattr(text_sizes, "_AT_ONCE", 7)
+    monkeypatch.setattr(text_sizes, "text_sizes", watched)
+    for kind in (pa.string(), pa.dictionary(pa.int32(), pa.string())):
+        column = pa.array([None, ["over"], *lists], pa.list_(pa.string())).cast(pa.list_(kind))
+        found = whole(column.slice(2))
+        assert found is not None
+        assert found.tolist() == sizes
+    assert max(seen) == 7
+    assert whole(pa.array([[1, 2]])) is None

@@ -17,8 +17,8 @@ from tampering import rewrite, tampered
 from zealous.errors import Refused, UsageError
 from zealous.ledger import Cap, Caps, Charge, Ledger
 from zealous.ledger.budgets import Measure
+from zealous.ledger.cap_spending import composed_epsilon, standing
 from zealous.ledger.losses import Losses
-from zealous.ledger.standing import composed_epsilon, standing
 from zealous.privacy.composition import Filter, Loss
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.privacy.period import Period

@@ -17,14 +17,14 @@ from tampering import rewrite, tampered
 from zealous.cli.balance import changed_promise
 from zealous.errors import Refused, UsageError
 from zealous.ledger import Cap, Caps, Charge, Ledger
+from zealous.ledger.cap_spending import composed_epsilon
 from zealous.ledger.losses import Losses
-from zealous.ledger.standing import composed_epsilon
 from zealous.privacy.composition import Loss
 from zealous.privacy.period import Period
 from zealous.record.record import CapRecord, LedgerStamp
 from zealous.release.account import ledger_stamp
 from zealous.verification.accounts import _check_composed, _check_composed_definition
-from zealous.verification.claimed_guarantee import Failed
+from zealous.verification.claimed_guarantee import CheckFailed
 
 HALF = Loss.moved(exposure=Fraction("5e-7"), mu_squared=Fraction("0.0524"))
 HALF_COMING = Loss.moved(exposure=Fraction("5e-7"), mu_squared=Fraction("0.0262"))
@@ -220,16 +220,16 @@ def test_a_composed_account_is_at_the_delta_of_its_cap(ledger: Ledger) -> None:
     assert measure is not None
     _check_composed(charge(), measure, None, spent, cap)
     lower = structs.replace(spent, delta=1e-12)
-    with pytest.raises(Failed, match="smaller in print"):
+    with pytest.raises(CheckFailed, match="smaller in print"):
         _check_composed(charge(), measure, None, lower, cap)
-    with pytest.raises(Failed, match="another delta"):
+    with pytest.raises(CheckFailed, match="another delta"):
         _check_composed(charge(), measure, None, spent, CapRecord(epsilon=3.0, delta=1e-5))
 
 
 def test_composed_accounts_claim_indistinguishability_alone(ledger: Ledger) -> None:
     told = stamped(ledger).accounts
     _check_composed_definition(told)
-    with pytest.raises(Failed, match="indistinguishable only"):
+    with pytest.raises(CheckFailed, match="indistinguishable only"):
         _check_composed_definition(structs.replace(told, definition="probabilistic"))
 
 

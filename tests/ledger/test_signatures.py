@@ -157,6 +157,17 @@ def test_without_the_program_all_but_signatures_is_compared(
     assert found
 
 
+def test_the_plan_that_start_writes_can_be_approved(
+    run: Run, approved: Ledger, keys: tuple[Path, Path], tmp_path: Path
+) -> None:
+    wish = ("--items", "queries", "--privacy", "permissive", "--users", 300, "-o", "plan.json")
+    assert run("start", "logs/log.csv", *wish).code == 0
+    assert run("approve", "plan.json", "--key", keys[0]).code == 0
+    done = run("publish", "logs/log.csv", "--plan", "plan.json", "-o", "one")
+    assert done.code == 0, done.stderr
+    assert [each.approver for each in approved] == ["ito@example"]
+
+
 def test_plans_need_a_signature(
     run: Run, approved: Ledger, keys: tuple[Path, Path], tmp_path: Path
 ) -> None:

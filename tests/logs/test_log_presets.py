@@ -14,7 +14,7 @@ from zealous.engines.sql import Step
 from zealous.errors import UsageError
 from zealous.logs.log import Columns, Log, read_log
 from zealous.logs.open_log import open_log
-from zealous.logs.source import WITHOUT_ID, count_users, extra_column
+from zealous.logs.source import WITHOUT_ID, count_users, extra_column, unreadable_lines
 
 
 @pytest.fixture
@@ -120,4 +120,4 @@ def test_the_real_shop_has_many_rows_of_nobody(real: Path, tmp_path: Path) -> No
         assert count_users(source) == 4_372
         assert source.rows == 406_829
         assert +source.skipped == {WITHOUT_ID: 135_080}
-        assert source.unreadable_lines() == 0
+        assert unreadable_lines(source) == 0

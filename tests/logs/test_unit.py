@@ -312,6 +312,19 @@ def test_the_bound_is_on_units(engine: DuckDB, tmp_path: Path) -> None:
         z.publish(log, goal, [z.queries(1)], account=None, attendance="proceed")
 
 
+@pytest.mark.parametrize(("unit", "most"), [("user-day", 3), ("session", 3 * 48)])
+def test_one_person_has_few_units_in_a_period(
+    engine: DuckDB, tmp_path: Path, unit: Unit, most: int
+) -> None:
+    """However she spreads her entries: docs/proofs/bounding.md, from which U can be declared."""
+    for pause in (1, 15, 30, 31, 45):
+        minutes = range(0, 5 * 1440, pause)
+        history: list[Row] = [("a", minute, f"q{minute}", None) for minute in minutes]
+        log = z.read_log(write(tmp_path / "log.parquet", history, session=False))
+        period = Period.parse("2026-03-02..2026-03-04")
+        assert 0 < count_users(open_log(log, engine, unit=unit, period=period)) <= most
+
+
 def test_a_unit_needs_its_column(engine: DuckDB, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\na,x\n")
     for unit in ("user-day", "session"):

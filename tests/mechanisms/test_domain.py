@@ -318,7 +318,7 @@ def test_no_delta_under_either_definition(definition: type[Guarantee], kind: Nei
         assert mechanism.delta(other) == delta
     assert (mechanism.tau, mechanism.tau_prime, mechanism.pure) == (0, None, True)
     assert mechanism.publication_probability(0) == mechanism.publication_probability(10**6) == 1
-    assert mechanism.expected_unique_items_per_user() == 0
+    assert mechanism.expected_unique_items(1) == 0
 
 
 def test_an_epsilon_of_many_digits_only_adds_noise() -> None:

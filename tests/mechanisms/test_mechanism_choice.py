@@ -18,6 +18,7 @@ import zealous as z
 from zealous.cli import cli
 from zealous.errors import Refused, UsageError
 from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
+from zealous.mechanisms.protocol import public_input_name
 from zealous.planning.declared import PublicFile
 from zealous.planning.plan import covers_replaced, plan_with_files
 from zealous.planning.plan_file import read_plan
@@ -48,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def files(name: str, path: Path) -> dict[str, Any]:
-    used = MECHANISMS[name].public_input
+    used = public_input_name(MECHANISMS[name])
     return {used: path.with_name("list.csv")} if used else {}
 
 

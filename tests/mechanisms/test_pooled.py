@@ -42,7 +42,8 @@ ROUNDS = (PooledRound(scale=400, part=40, threshold=60_000, steepness=0, cap=0),
 
 def tiny(m: int = 2, kept: int = 3) -> Pooled:
     """Little noise, and thresholds that a few users pass."""
-    return Pooled(items_per_user=m, scale=Fraction(52, GRAIN), kept=kept, rounds=ROUNDS)
+    scale = Fraction(52, GRAIN)
+    return Pooled(items_per_user=m, scale=scale, kept_items_per_user=kept, rounds=ROUNDS)
 
 
 items = st.sampled_from(["aa", "ab", "ba", "bb", "cc", "cd"])
@@ -67,7 +68,7 @@ def test_what_is_published_was_kept_and_each_user_gives_no_more_than_is_proved(
     count = Watched(log)
     found = published(mechanism.release(count, seeded_bytes(seed)))
     assert found.keys() <= set(count.kept.items)
-    assert all(len(kept) <= mechanism.kept for kept in count.kept.kept.values())
+    assert all(len(kept) <= mechanism.kept_items_per_user for kept in count.kept.kept.values())
     assert sum("kept" in asked for asked in count.asked) == 1, "drawn anew"
     for before in (None, *count.kept.drawn):
         for user in log:
@@ -115,6 +116,31 @@ def test_evidence_is_a_sum_over_rounds_and_keys_take_no_more_weight() -> None:
     assert second.num_rows == 2
 
 
+def test_what_users_give_follows_from_noisy_weights_alone() -> None:
+    """Four items of one true weight, and one of more, whose noise takes it away again."""
+    moved = np.array([-2000, 0, 0, 2000, -3000])
+
+    class Given:
+        def __init__(self, *, scale: Fraction) -> None:
+            pass
+
+        def sample(self, _: int, __: Any) -> Any:
+            return moved
+
+    weights = {"listed": [0] * 5, "evidence": [0] * 5, "weight": [999] * 4 + [3999]}
+    batch = pa.record_batch({name: pa.array(each) for name, each in weights.items()})
+    first, second = (
+        PooledRound(scale=1000, part=40, threshold=10**9, steepness=100, cap=400) for _ in range(2)
+    )
+    made = Pooled(
+        items_per_user=1, scale=Fraction(5), kept_items_per_user=9, rounds=(first, second)
+    )
+    with patch("zealous.mechanisms.pooled.DiscreteGaussian", Given):
+        drawn = made._draw_round(0, os.urandom, None)(batch)
+        least, *same, most, other = drawn["weight"].to_pylist()
+    assert least < same[0] == same[1] == other < most
+
+
 def test_evidence_has_the_noise_of_its_rounds_and_no_other() -> None:
     users = {f"u{number}": [f"a{number}"] for number in range(4000)}
     rounds = tuple(
@@ -122,7 +148,7 @@ def test_evidence_has_the_noise_of_its_rounds_and_no_other() -> None:
         for scale, part in ((2000, 3), (1000, 7), (1, 1))
     )
     count = Watched(users)
-    Pooled(items_per_user=1, scale=Fraction(5), kept=1, rounds=rounds).release(
+    Pooled(items_per_user=1, scale=Fraction(5), kept_items_per_user=1, rounds=rounds).release(
         count, seeded_bytes(3)
     )
     last = count.kept.drawn[1]
@@ -251,6 +277,17 @@ def test_a_user_keeps_as_many_as_she_may_and_each_pair_once(
     assert sorted(row[1:] for row in rows) == [(n, n) for n in right]
 
 
+@pytest.mark.parametrize("way", ["arrays", "tables"])
+def test_no_ids_of_users_stay_once_they_have_numbers(
+    engine: DuckDB, tmp_path: Path, way: str
+) -> None:
+    kept_in(engine, tmp_path, {"x": ["aa"], "y": ["aa", "ab"]}, way, bound=2)
+    stored = "select column_name from duckdb_columns() where table_name like 'stored_%'"
+    columns = {name for (name,) in engine._run(stored).fetchall()}
+    assert columns >= {"query", "url", "kept:number"}
+    assert "user" not in columns
+
+
 def test_nobody_keeps_anything(engine: DuckDB, tmp_path: Path) -> None:
     kept: Any = log_count(engine, tmp_path, {"x": ["aa"]}).kept_items(1)
     nothing = replace(kept, items=kept.items[:0], starts=kept.starts[:0])
@@ -258,16 +295,26 @@ def test_nobody_keeps_anything(engine: DuckDB, tmp_path: Path) -> None:
     assert drawn.gone.tolist() == [1]
 
 
+def test_a_rehearsal_without_people_runs_what_a_large_log_will(
+    engine: DuckDB, tmp_path: Path
+) -> None:
+    count = log_count(engine, tmp_path, {"x": ["aa"]})
+    assert isinstance(count.kept_items(1), KeptArrays)
+    of_nobody = replace(count, source=count.source.without_entries())
+    assert isinstance(of_nobody.kept_items(1), KeptTables)
+
+
 # A public list
 
 
 LIST = {"ba": 7, **dict.fromkeys((f"z{number}" for number in range(20_000)), 1)}
+LISTED = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept_items_per_user=3, rounds=ROUNDS)
 SURE = {str(user): ["aa", "ab", "ba"] for user in range(30)}
 
 
 def test_listed_items_get_noise_and_less_is_enough_for_them() -> None:
     calm = tuple(replace(each, scale=4000, threshold=40 * 4000 * 4) for each in ROUNDS[:1])
-    made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=calm, head_start=150)
+    made = replace(LISTED, rounds=calm, head_start=150)
     found = published(made.with_inputs(table(LIST)).release(Counting(SURE), seeded_bytes(1)))
     # 30 users give 577 to each: 17,310 is above 10,000, which is 2.5 deviations, and above 16,000.
     by_noise = [item for item in found if item[0] == "z"]
@@ -279,7 +326,7 @@ def test_listed_items_get_noise_and_less_is_enough_for_them() -> None:
 def test_listed_items_are_ahead_in_what_users_give() -> None:
     count = Watched(SURE)
     rounds = tuple(replace(each, threshold=10**9) for each in ROUNDS)
-    made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=rounds)
+    made = replace(LISTED, rounds=rounds)
     made.with_inputs(table({"ba": 7})).release(count, seeded_bytes(1))
     first, second, _ = (each.sort_by("item") for each in count.kept.drawn)
     assert first["weight"].to_pylist()[2] == STRENGTH  # far ahead: at the cap, as are the others
@@ -300,7 +347,7 @@ def test_rows_that_are_not_in_order_are_refused() -> None:
 
 
 def test_a_prior_needs_its_list_and_a_head_start_that_is_one() -> None:
-    made = Prior(items_per_user=2, scale=Fraction(52, GRAIN), kept=3, rounds=ROUNDS)
+    made = LISTED
     with pytest.raises(UsageError, match="needs its list"):
         made.release(Counting(SURE), os.urandom)
     wrong: Any
@@ -320,7 +367,7 @@ def test_a_prior_needs_its_list_and_a_head_start_that_is_one() -> None:
 def test_the_noise_on_counts_has_its_scale_and_no_other(scale: Fraction) -> None:
     many = {f"u{n}": [f"a{n}"] for n in range(15_000)}
     sure = PooledRound(scale=1, part=1, threshold=100, steepness=0, cap=0)
-    made = Pooled(items_per_user=1, scale=scale, kept=1, rounds=(sure,))
+    made = Pooled(items_per_user=1, scale=scale, kept_items_per_user=1, rounds=(sure,))
     found = np.array([*published(made.release(Counting(many), seeded_bytes(1))).values()]) - 1
     assert found.size == len(many)
     for factor, right in ((0.85, False), (1, True), (1.15, False)):

@@ -33,7 +33,7 @@ from zealous.items import lists as listing
 from zealous.logs.log import ANONYMIZED, INTERNAL, NOT_PRIVATE, read_log
 from zealous.logs.open_log import open_log
 from zealous.mechanisms.public_files import PublicTable, read_public
-from zealous.mechanisms.results import MOST_RESULTS, Results
+from zealous.mechanisms.results import MOST_RESULTS, read_results
 from zealous.record import record
 
 SECRET = "Zanzibar"
@@ -398,7 +398,7 @@ def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
 
 def results(path: Path, text: str, **options: Any) -> PublicTable:
     kind = query_clicks(1, **options)
-    return Results.read_public_file(written(path, text), kind)
+    return read_results(written(path, text), kind)
 
 
 def rows(public: PublicTable) -> list[tuple[str, ...]]:

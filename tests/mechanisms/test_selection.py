@@ -336,7 +336,7 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
         with pytest.raises(UsageError):
             Selection.from_record(structs.replace(part, **wrong))
     assert found.publication_probability(0) == 0
-    assert found.expected_unique_items_per_user() <= 1e-6
+    assert found.expected_unique_items(1) <= 1e-6
     inside = capped_tail(found.scale, found.tau_prime, -found.noise_quantile(0.95) - 1)
     assert inside - capped_tail(found.scale, found.tau_prime, found.noise_quantile(0.95)) >= 0.95
     assert math.isclose(found.publication_probability(10**6), 1)

@@ -264,7 +264,7 @@ def test_the_source_has_no_float_and_no_other_randomness() -> None:
     files = {
         path for path in Path(uniform.__file__).parent.glob("*.py") if path.stem != "rare_events"
     }
-    assert len(files) == 5
+    assert {path.stem for path in files} >= {"capped", "gaussian", "laplace", "uniform"}
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
     for node in itertools.chain.from_iterable(map(ast.walk, trees)):
         assert not isinstance(node, ast.Div)

@@ -501,6 +501,8 @@ def test_json_lines_have_all_names_but_of_what_one_line_alone_has(tmp_path: Path
         check_kinds(found, [z.columns("tags", items_per_user=2)])
     with pytest.raises(UsageError, match="holds objects"):
         look_at_log(found.paths, StatedFormat(), {"user": "device"})
+    with pytest.raises(UsageError, match=r"'\.NAME = \.device\.os'"):
+        look_at_log(found.paths, StatedFormat(), {"query": "device.os"})
     log = z.read_log(tmp_path / "log.jsonl", columns=z.Columns(user="uid", query="q"))
     looked = inspect(log)
     assert looked.names == found.format.columns

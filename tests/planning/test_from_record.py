@@ -21,13 +21,12 @@ from zealous.items import (
     sequences,
     tail,
 )
-from zealous.mechanisms.protocol import PublicInput
 from zealous.planning.declared import PublicFile
 from zealous.planning.plan import Plan, plan, plan_with_files
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 
 
-def listing(use: PublicInput) -> PublicFile:
+def listing(use: str) -> PublicFile:
     """A public file that nobody reads."""
     return PublicFile(use=use, name="list.txt", sha256="ab" * 32)
 

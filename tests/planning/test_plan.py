@@ -1,13 +1,17 @@
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from scipy.stats import dlaplace
 
 from zealous.errors import Refused, UsageError
-from zealous.items import UnknownKind, columns, keywords, queries
+from zealous.items import Kind, UnknownKind, columns, itemsets, keywords, queries
+from zealous.logs.log import Columns, read_log
+from zealous.planning.log_binding import LogBinding
 from zealous.planning.part import Part, figures, forecast
 from zealous.planning.plan import Plan, claim_text, other_guarantee, plan
 from zealous.planning.together import cost_of_releases
@@ -222,6 +226,27 @@ def test_the_claim_says_what_twelve_releases_cost() -> None:
     private = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
     composed = claim_text(plan(private, [queries(5)], mechanism="gaussian"))
     assert "epsilon = 3.68296, delta = 1.2e-5 if planned in advance; added" in composed
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        columns("uid", items_per_user=1),
+        columns("shop", "uid", items_per_user=1),
+        columns("shop", items_per_user=1, by="uid"),
+        itemsets("shop", "uid", items_per_user=1, max_size=1),
+    ],
+    ids=str,
+)
+def test_who_a_person_is_is_not_published(kind: Kind, tmp_path: Path) -> None:
+    made = plan(ProbabilisticDP(epsilon=1, delta="0.01", users=100), kind)
+    with pytest.raises(UsageError, match="would publish 'uid'"):
+        made.for_log(Columns(user="uid"))
+    assert made.for_log(Columns(user="person")).log is not None
+    (tmp_path / "log.csv").write_text("uid,shop\nann,tea\n")
+    by_hand = replace(made, log=LogBinding(columns=Columns(user="uid")))
+    with pytest.raises(UsageError, match="would publish 'uid'"):
+        by_hand.bind(read_log(tmp_path / "log.csv", columns=Columns(user="uid")))
 
 
 def test_a_plan_prints_each_part() -> None:

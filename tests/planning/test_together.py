@@ -14,7 +14,8 @@ from zealous.items import Clicks, Kind, Queries, QueryClicks, clicks, keywords, 
 from zealous.mechanisms.protocol import MECHANISMS
 from zealous.planning.plan import Plan, plan
 from zealous.planning.several_releases import plan_series
-from zealous.planning.together import Solved, losses
+from zealous.planning.shares import PartShare
+from zealous.planning.together import losses
 from zealous.privacy.composition import Filter, across_releases, delta_at
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
 from zealous.release.charging import losses_of
@@ -99,14 +100,14 @@ def test_click_rates_that_published_queries_steer_add_their_exposure(
     assert delta_at(alone, Fraction(1)) < added  # what the maximum rule would say
     assert rates.composed
     assert rates.delta_achieved == added <= rates.goal.delta
-    assert not any(loss.items for loss in losses_of(rates).under(neighbors))
+    assert not any(loss.items for loss in losses_of(rates).for_neighbors(neighbors))
 
 
 def _items_after(first: str, kind: Kind) -> int:
     """Of how many items the maximum rule hears, where a kind is published after queries."""
     goal = Indistinguishability(epsilon=1, delta="1e-6")
     queries_first, then = (
-        Solved(each, goal, MECHANISMS[name].calibrate(goal, 1))
+        PartShare(each, goal, MECHANISMS[name].calibrate(goal, 1))
         for each, name in ((Queries(items_per_user=1), first), (kind, "gaussian"))
     )
     return losses([queries_first, then], goal.neighbors)[1].items

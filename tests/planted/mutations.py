@@ -20,6 +20,7 @@ ANYBODY, JOINING = "probabilistic, m = 1", "probabilistic, m = 1, add-remove"
 TWO_JOINING = "indistinguishable, m = 2, add-remove"
 DAYS = "indistinguishable, m = 1, user-day"
 ASKED = "indistinguishable, m = 1, query"
+WORDS = "indistinguishable, m = 1, keyword"
 
 
 class Change(NamedTuple):
@@ -69,7 +70,7 @@ def planted(mutation: Mutation, directory: Path) -> Path:
     return directory
 
 
-_COUNT = 'count = f"select {item}, count(*) as count from kept group by {item}"'
+COUNT = 'count = f"select {item}, count(*) as count from kept group by {item}"'
 _NORMAL = r"lower(trim(regexp_replace({item}, '[\\p{{Z}}\\p{{Cc}}]+', ' ', 'g')))"
 _COUNT_NORMAL = (
     'count = f"select {item}, count(*) as count from (select * replace ('
@@ -77,7 +78,7 @@ _COUNT_NORMAL = (
     + ' as {item}) from kept) group by {item}"'
 )
 ROWS_COUNTED = (
-    Change("counting/histogram.py", _COUNT, _COUNT.replace("kept", "items natural join kept")),
+    Change("counting/histogram.py", COUNT, COUNT.replace("kept", "items natural join kept")),
 )
 _CHECK = "    check_select(choice.select, source.roles)\n    steps"
 _CHECK_LESS = "    object.__setattr__(choice, 'most', 10 * choice.most)\n    steps"
@@ -87,7 +88,7 @@ _HELD_POPULAR = """    distinct = (f"select *, count(*) over (partition by {item
     return [Step("distinct_items", distinct)], f"popular desc, {order}"
 """
 _RECORDED = (
-    "        record = with_tables(record, planned, drawn, name=payment.id, ledger=charged)\n"
+    "        record = with_tables(record, request.plan, tables, name=payment.id, ledger=charged)\n"
 )
 _LAST_KEY = "    sha256: dict[str, Hash]\n"
 
@@ -189,7 +190,7 @@ MUTATIONS = [
                 '{"query": normalized_query(self.fold, source.limits.words)}',
                 '{"query": "query"}',
             ),
-            Change("counting/histogram.py", _COUNT, _COUNT_NORMAL),
+            Change("counting/histogram.py", COUNT, _COUNT_NORMAL),
         ),
         trials=10_000,
     ),
@@ -234,7 +235,7 @@ MUTATIONS = [
         "selection key left fixed",
         WHOLE,
         "different selection keys",
-        (Change("release/publish.py", "secrets.randbits(64)", "7"),),
+        (Change("release/request.py", "secrets.randbits(64)", "7"),),
     ),
     Mutation(
         "U counted from the log",
@@ -247,11 +248,13 @@ MUTATIONS = [
                 f"{_READ}"
                 "            from zealous.logs.source import count_everyone\n"
                 "            from dataclasses import replace\n"
+                "            from zealous.planning.plan import plan as make_plan\n"
+                "            made = request.plan\n"
                 "            users = max(1, count_everyone(source))\n"
-                "            object.__setattr__(planned.goal, 'users', users)\n"
-                "            weights = {part.name(): part.goal.epsilon for part in planned.parts}\n"
-                "            planned = make_plan(planned.goal, planned.kinds(), split=weights)\n"
-                "            request = replace(request, plan=planned)\n"
+                "            object.__setattr__(made.goal, 'users', users)\n"
+                "            weights = {part.name(): part.goal.epsilon for part in made.parts}\n"
+                "            made = make_plan(made.goal, made.kinds(), split=weights)\n"
+                "            request = replace(request, plan=made)\n"
                 "            record = provenance(request, others=paying.people is not None)\n",
             ),
         ),
@@ -375,7 +378,7 @@ MUTATIONS = [
         "selection key made from the log",
         WHOLE,
         "have in common",
-        (Change("release/publish.py", "secrets.randbits(64)", f"int({_LOG_HASH}[:16], 16)"),),
+        (Change("release/request.py", "secrets.randbits(64)", f"int({_LOG_HASH}[:16], 16)"),),
     ),
     Mutation(
         "more users than declared are published",
@@ -417,7 +420,7 @@ MUTATIONS = [
         "each entry a user-day of its own",
         DAYS,
         "10 m items",
-        (Change("logs/entry_units.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
+        (Change("logs/smaller_units.py", "' ' || time::date::varchar", "' ' || time::varchar"),),
     ),
     Mutation(
         "a query is another one in another spelling",
@@ -425,7 +428,7 @@ MUTATIONS = [
         "spellings",
         (
             Change(
-                "logs/entry_units.py",
+                "logs/smaller_units.py",
                 '_label(f"({normalized_query(fold=False)})")',
                 '_label("query")',
             ),
@@ -437,9 +440,21 @@ MUTATIONS = [
         "half the rows",
         (
             Change(
-                "logs/entry_units.py",
+                "logs/smaller_units.py",
                 '_label(f"({normalized_query(fold=False)})")',
                 '_label("query || row_number() over ()::varchar")',
+            ),
+        ),
+    ),
+    Mutation(
+        "each time that a keyword is used counts",
+        WORDS,
+        "half the rows",
+        (
+            Change(
+                "logs/smaller_units.py",
+                "({_label(keyword)} as user",
+                "({_label(keyword)} || row_number() over ()::varchar as user",
             ),
         ),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mutations import TESTS, Change, Mutation
 
-_BUDGETS, _STANDING = "ledger/budgets.py", "ledger/standing.py"
+_BUDGETS, _STANDING = "ledger/budgets.py", "ledger/cap_spending.py"
 _OF, _PROMISES = "test_composed.py::test_", "test_promises.py::test_"
 
 MUTATIONS = (
@@ -56,8 +56,8 @@ MUTATIONS = (
             ),
             Change(
                 _BUDGETS,
-                "charge.losses.under(self.relation(charge, change))",
-                'charge.losses.under("add-remove")',
+                "charge.losses.for_neighbors(self.relation(charge, change))",
+                'charge.losses.for_neighbors("add-remove")',
             ),
         ),
     ),
@@ -248,7 +248,7 @@ MUTATIONS = (
             Change(
                 "release/doubts.py",
                 "    warn(recognition.doubts(source), say)",
-                "    _stop_or_tell(recognition.doubts(source), False, say)",
+                "    stop_or_tell(recognition.doubts(source), False, say)",
             ),
         ),
     ),
@@ -300,5 +300,41 @@ MUTATIONS = (
         TESTS,
         "test_found_items.py::test_few_of_the_told_changes_of_found_items_are_by_chance",
         (Change("series/comparable.py", "if not self.after.listed:", "if True:"),),
+    ),
+    Mutation(
+        "ledger: the first of several releases is taken for the place of ledgers",
+        TESTS,
+        "test_ledger_commands.py::test_the_ledger_of_this_folder_is_verified_where_none_is_named",
+        (
+            Change(
+                "cli/ledger/verify.py",
+                "if releases and (where / RELEASE).is_file():",
+                "if False:",
+            ),
+        ),
+    ),
+    Mutation(
+        "ledger: to verify one its place must be named",
+        TESTS,
+        "test_ledger_commands.py::test_the_ledger_of_this_folder_is_verified_where_none_is_named",
+        (Change("cli/ledger/place.py", 'type=PLACE, default=".")', "type=PLACE)"),),
+    ),
+    Mutation(
+        "changes: noise too unlikely to be summed explains nothing",
+        TESTS,
+        "test_p_values.py::test_no_fall_is_impossible",
+        (
+            Change(
+                "series/p_values.py",
+                "np.minimum(found + UNLIKELY, 1.0)\n    found =",
+                "np.minimum(found, 1.0)\n    found =",
+            ),
+            Change(
+                "series/p_values.py",
+                "found[rows] = np.maximum(found[rows], here)\n"
+                "    return np.minimum(found + UNLIKELY, 1.0)",
+                "found[rows] = np.maximum(found[rows], here)\n    return np.minimum(found, 1.0)",
+            ),
+        ),
     ),
 )

@@ -7,7 +7,7 @@ moves a chance by less than the rounding of a threshold); a list that is applied
 
 from __future__ import annotations
 
-from mutations import LEAST, OTHERS, ROWS_COUNTED, TESTS, Change, Mutation, recorded
+from mutations import COUNT, LEAST, OTHERS, ROWS_COUNTED, TESTS, Change, Mutation, recorded
 
 LAPLACE, GAUSSIAN = "laplace, m = 2", "gaussian, m = 1"
 SELECTION, DOMAIN = "selection", "domain, m = 1"
@@ -24,6 +24,10 @@ from zealous.mechanisms.thresholds import select_rows, with_noise
 
         noisy = [(batch, with_noise(batch, noise, random_bytes)) for batch in counted]
         return [select_rows(batch, each, each == each) for batch, each in noisy]"""
+_COUNT_OF_NONE_TOO = (
+    'count = f"select {item}, sum(held)::bigint as count from (select {item}, 1 as held from kept '
+    'union all select distinct {item}, 0 as held from items) group by {item}"'
+)
 _HELD = "os.environ['HELD'] = os.environ.get('HELD', '') + f' {sum(map(len, counted))}'"
 _LIST, _OF_KEYWORDS = "mechanisms/known_list.py", "mechanisms/of_keywords.py"
 _WORDS = "keywords.slice(0, MOST_KEYWORDS)"
@@ -47,7 +51,7 @@ MUTATIONS = [
         "items that nobody kept may appear",
         LAPLACE,
         "10 m items",
-        (Change("mechanisms/thresholds.py", "at_least=self.tau)", "at_least=0)"),),
+        (Change("counting/histogram.py", COUNT, _COUNT_OF_NONE_TOO),),
     ),
     Mutation(
         "laplace: half of the moved counts accounted",
@@ -159,25 +163,12 @@ MUTATIONS = [
         POOLED,
         THEOREMS,
         (
-            Change(_POOLED, "most = left / (len(rounds) * kept)", "most = left / kept"),
+            Change(_POOLED, "left * each / (sum(grown) * kept)", "left / kept"),
             Change(
                 _POOLED, "if pooled_delta(found, scale, kept, m, goal) > goal.delta:", "if False:"
             ),
         ),
         trials=LEAST,
-    ),
-    Mutation(
-        "true weights steer",
-        THREE_ROUNDS,
-        "one user tips what others give",
-        (
-            Change(
-                "mechanisms/pooled.py",
-                "    place = seen * _STEPS // deviation",
-                "    place = now.part * weight * _STEPS // deviation",
-            ),
-        ),
-        trials=16_000,
     ),
     Mutation(
         "every key of a user counts",
@@ -195,17 +186,16 @@ MUTATIONS = [
     Mutation(
         "an item counts as often as the prior lists it",
         LISTED,
-        "listed many times",
+        "each item once",
         (
-            Change("mechanisms/public_files.py", _BEST, _BEST_TWICE),
-            Change(_LIST, "if rows.num_rows < listed.num_rows:", "if False:"),
+            *_NOT_MERGED,
             Change(
                 "counting/kept.py",
                 'f"select {names}, max({_LISTED}) as {_LISTED} from held group by {names}"',
                 '"select * from held"',
             ),
         ),
-        trials=28_000,
+        trials=4_000,
     ),
     Mutation(
         "no noise on listed items that nobody has",
@@ -405,86 +395,5 @@ MUTATIONS = [
                 "    settled: dict[str, Part] = {}\n    true: dict[str, pa.Table] = {}\n",
             ),
         ),
-    ),
-    Mutation(
-        "pooled: weights are not scaled to one length",
-        TESTS,
-        "test_pooled.py::test_it_is_weighed_as_it_is_weighed_here",
-        (
-            Change(
-                "counting/kept_arrays.py",
-                "np.add.reduceat(given * given, starts)",
-                "np.maximum.reduceat(given * given, starts)",
-            ),
-        ),
-    ),
-    Mutation(
-        "pooled: weights are not scaled to one length by an engine",
-        TESTS,
-        "test_pooled.py::test_it_is_weighed_as_it_is_weighed_here",
-        (
-            Change(
-                "counting/kept.py",
-                "floor(sqrt(sum(state.strength * state.strength)::double))::bigint + 1",
-                "max(state.strength) + 1",
-            ),
-        ),
-    ),
-    Mutation(
-        "pooled: what a user keeps is drawn anew in each round",
-        TESTS,
-        "test_pooled.py::test_what_is_published_was_kept_and_each_user_gives_no_more_than_is_proved",
-        (
-            Change(
-                "mechanisms/pooled.py",
-                "            state = kept.weigh(state, WEIGHT,",
-                "            kept = count.kept_items(self.kept)\n"
-                "            state = kept.weigh(state, WEIGHT,",
-            ),
-        ),
-    ),
-    Mutation(
-        "pooled: her items share her weight in the claim",
-        TESTS,
-        "test_pooled_delta.py::test_the_exposure_is_that_of_the_proof",
-        (
-            Change(
-                "privacy/accounting/pooled.py",
-                "- parts * (WEIGHT + Decimal",
-                "- parts * (WEIGHT / Decimal(7).sqrt() + Decimal",
-            ),
-        ),
-    ),
-    Mutation(
-        "pooled: one round has the whole share",
-        TESTS,
-        "test_pooled_delta.py::test_what_a_plan_spends_is_what_its_rounds_and_counts_move",
-        (
-            Change(
-                "privacy/accounting/pooled.py",
-                "scales = [each.scale for each in rounds]",
-                "scales = [rounds[0].scale]",
-            ),
-            Change("privacy/accounting/pooled.py", "sides * number / shape", "sides / shape"),
-        ),
-    ),
-    Mutation(
-        "pooled: other noise decides what is a key than what steers",
-        TESTS,
-        "test_pooled.py::test_noise_is_drawn_once_for_each_kept_item_in_each_round",
-        (
-            Change(
-                "mechanisms/pooled.py",
-                "np.where(seen > now.threshold, 0, strength)",
-                "np.where(before + now.part * (weight + noise.sample(len(weight), random_bytes)) "
-                "> now.threshold, 0, strength)",
-            ),
-        ),
-    ),
-    Mutation(
-        "pooled: exposure of one item alone",
-        TESTS,
-        "test_pooled_delta.py::test_the_exposure_is_that_of_the_proof",
-        (Change("privacy/accounting/pooled.py", "min(kept * sum(passing", "min(1 * sum(passing"),),
     ),
 ]

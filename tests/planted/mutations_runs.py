@@ -16,7 +16,7 @@ MUTATIONS = [
         "units: the name of a session does not tell where the user's id ends",
         TESTS,
         "test_unit.py::test_names_of_units_are_one_to_one",
-        (Change("logs/entry_units.py", "length(user::varchar)::varchar || ':' || user", "user"),),
+        (Change("logs/smaller_units.py", "length(user::varchar)::varchar || ':' || user", "user"),),
     ),
     Mutation(
         "units: nothing between the user's id and the time",
@@ -24,7 +24,7 @@ MUTATIONS = [
         "test_unit.py::test_names_of_units_are_one_to_one",
         (
             Change(
-                "logs/entry_units.py",
+                "logs/smaller_units.py",
                 "user::varchar || ' ' || epoch_us",
                 "user::varchar || epoch_us",
             ),
@@ -70,13 +70,13 @@ MUTATIONS = [
         "a plan is executed that promises more than it keeps",
         TESTS,
         "test_plan_file.py::test_a_plan_that_promises_more_than_it_keeps_is_refused",
-        (Change("release/publish.py", "    plan.check_claim()", "    pass"),),
+        (Change("release/request.py", "    plan.check_claim()", "    pass"),),
     ),
     Mutation(
         "another plan passes for the approved one",
         TESTS,
         "test_plan_file.py::test_no_other_plan_passes_for_the_approved_one",
-        (Change("release/publish.py", "    check_approved(plan)\n", ""),),
+        (Change("release/request.py", "    check_approved(plan)\n", ""),),
     ),
     Mutation(
         "a public file is hashed, and read another time",
@@ -121,8 +121,8 @@ MUTATIONS = [
         (
             Change(
                 "release/progress.py",
-                "    except BaseException:\n        try:\n            entry = charged()",
-                "    except ValueError:\n        try:\n            entry = charged()",
+                "    except BaseException:\n        try:\n            entry = settle()",
+                "    except ValueError:\n        try:\n            entry = settle()",
             ),
         ),
     ),
@@ -143,7 +143,7 @@ MUTATIONS = [
                 "say(text)",
             ),
             Change(
-                "cli/show.py",
+                "cli/terminal.py",
                 "    with suppress(OSError, ValueError):\n        click.echo(_fit_stderr(text), err=True)",
                 "    click.echo(text, err=True)",
             ),
@@ -332,5 +332,11 @@ MUTATIONS = [
         TESTS,
         "test_association_intervals.py::test_the_interval_holds_for_rules_near_the_threshold",
         (Change("release/derived/associations.py", "if self.passed is not None:", "if False:"),),
+    ),
+    Mutation(
+        "audit: its runs are remembered among the owner's logs",
+        TESTS,
+        "test_audit.py::test_runs_of_the_audit_are_not_remembered_beside_the_owners_logs",
+        (Change("audit/runs.py", ' | {"XDG_STATE_HOME": str(log.parent.with_name("state"))}', ""),),
     ),
 ]

@@ -309,4 +309,23 @@ MUTATIONS = [
         "test_grown.py::test_what_was_published_twice_is_refused",
         (Change("items/candidate_sets.py", "if (np.diff(level.keys) <= 0).any():", "if False:"),),
     ),
+    Mutation(
+        "bands: a limit is in the band below it",
+        TESTS,
+        "test_bands.py::test_each_number_has_the_band_that_it_is_in",
+        (Change("items/bands.py", "{value} < {literal", "{value} <= {literal"),),
+    ),
+    Mutation(
+        "bands: a number that is published is taken for a band",
+        TESTS,
+        "test_bands.py::test_a_published_band_is_one_of_the_bands",
+        (
+            Change(
+                "items/bands.py",
+                "if not pc.all(pc.is_in(",
+                "if not pc.any(pc.is_in(published, "
+                "value_set=published)).as_py() and not pc.all(pc.is_in(",
+            ),
+        ),
+    ),
 ]

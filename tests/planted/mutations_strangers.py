@@ -57,6 +57,20 @@ MUTATIONS = [
         (Change("files/parquet.py", "if chunk.has_dictionary_page:", "if False:"),),
     ),
     Mutation(
+        "limits: numbers are made for all elements of lists at once",
+        TESTS,
+        "test_limits.py::test_elements_of_lists_are_looked_at_in_pieces",
+        (
+            Change(
+                "files/text_sizes.py",
+                "for first in range(0, max(1, len(elements)), _AT_ONCE):\n"
+                "        sizes = text_sizes(elements.slice(first, _AT_ONCE))",
+                "for first in range(0, max(1, len(elements)), 1 << 40):\n"
+                "        sizes = text_sizes(elements.slice(first, 1 << 40))",
+            ),
+        ),
+    ),
+    Mutation(
         "verify: whatever a line holds is an item",
         TESTS,
         "test_forged_plans.py::test_an_item_that_no_log_gives",
@@ -115,7 +129,7 @@ MUTATIONS = [
         (
             Change(
                 "files/staging.py",
-                "stored(column, kind) if stored_type(column.type) is not None else column",
+                "as_stored(column, kind) if stored_type(column.type) is not None else column",
                 "column",
             ),
         ),
@@ -136,7 +150,7 @@ MUTATIONS = [
         "times without a date make days",
         TESTS,
         "test_unit.py::test_times_without_a_date_tell_no_day",
-        (Change("logs/entry_units.py", "    _check_dates(log, unit, period)\n", ""),),
+        (Change("logs/entry_units.py", "    check_dates(log, unit, period)\n", ""),),
     ),
     Mutation(
         "one odd value of a frame decides the type of all",
@@ -305,18 +319,6 @@ MUTATIONS = [
         (Change("release/doubts.py", 'if request.attendance != "unattended":', "if True:"),),
     ),
     Mutation(
-        "workbench: a review keeps a row that was to go",
-        TESTS,
-        "test_review_and_sign.py::test_a_row_that_is_to_go_does_not_stay_for_another_spelling",
-        (
-            Change(
-                "web/screens/review.py",
-                '        _check_gone(made, _gone(dict.fromkeys(caught, ""), marks))\n',
-                "",
-            ),
-        ),
-    ),
-    Mutation(
         "verify: a statement that says something else is of another build",
         TESTS,
         "test_verify_claims.py::test_a_paper_that_says_something_else",
@@ -338,11 +340,7 @@ MUTATIONS = [
         "a run at a terminal pays for the same once more without a question",
         TESTS,
         "test_doubts.py::test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more",
-        (
-            Change(
-                "release/publish.py", "    check_repetition(request, record, payment, say)\n", ""
-            ),
-        ),
+        (Change("release/doubts.py", "    check_repetition(request, record, payment, say)\n", ""),),
     ),
     Mutation(
         "an unattended run stops for a release that is there",
@@ -357,57 +355,15 @@ MUTATIONS = [
         ),
     ),
     Mutation(
-        "workbench: a json.py beside the data runs when somebody publishes",
-        TESTS,
-        "test_strange_files.py::test_what_the_workbench_starts",
-        (Change("web/jobs.py", '[sys.executable, "-P", "-c"', '[sys.executable, "-c"'),),
-    ),
-    Mutation(
         "a review that took rows out keeps the whole promise",
         TESTS,
         "test_review.py::test_a_child_leads_with_what_its_parameters_give",
         (Change("verification/review.py", "    if child.is_filtered():\n", "    if False:\n"),),
     ),
     Mutation(
-        "workbench: a form is taken without its token",
+        "start: the time that its owner names is left out",
         TESTS,
-        "test_security.py::test_no_form_is_taken_without_its_token_or_from_elsewhere",
-        (
-            Change(
-                "web/security.py",
-                'if not hmac.compare_digest(given.encode(), scope["state"][CSRF].encode()):',
-                "if False:",
-            ),
-        ),
-    ),
-    Mutation(
-        "workbench: a HEAD uses the token up",
-        TESTS,
-        "test_security.py::test_a_token_is_taken_at_the_first_page_alone",
-        (Change("web/security.py", 'scope["path"] == "/" and scope["method"] == "GET"', "True"),),
-    ),
-    Mutation(
-        "workbench: names of columns are markup",
-        TESTS,
-        "test_log_reading.py::test_what_a_table_or_a_form_says_is_text",
-        (Change("web/bench.py", "autoescape=True", "autoescape=False"),),
-    ),
-    Mutation(
-        "workbench: true figures are shown to whoever starts it",
-        TESTS,
-        "test_serve.py::test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for",
-        (Change("web/app.py", "(*_ALL, study) if bench.internal else _ALL", "(*_ALL, study)"),),
-    ),
-    Mutation(
-        "workbench: the report of a study runs scripts",
-        TESTS,
-        "test_serve.py::test_the_study_of_a_log_is_shown_and_begun_only_where_asked_for",
-        (
-            Change(
-                "web/screens/study.py",
-                'headers={"content-security-policy": DOCUMENT_POLICY},',
-                "headers={},",
-            ),
-        ),
+        "test_start.py::test_options_name_the_time_that_the_owner_names_where_no_item_needs_it",
+        (Change("owner/start.py", "if role in found.named:", "if False:"),),
     ),
 ]

@@ -7,13 +7,12 @@ noise to each: a planted bug must be noticed so clearly that it would be then, t
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +37,17 @@ from mutations_composition import MUTATIONS as OF_COMPOSITION
 from mutations_ledger import MUTATIONS as OF_LEDGER
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, THREE_ROUNDS
+from mutations_pooled import MUTATIONS as OF_POOLED
 from mutations_runs import MUTATIONS as OF_RUNS
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS
 from mutations_strangers import MUTATIONS as OF_STRANGERS
 from mutations_verification import MUTATIONS as OF_VERIFICATION
+from mutations_workbench import MUTATIONS as OF_WORKBENCH
 from paths import TESTS as TESTS_FOLDER
 from scipy import stats
 from turns import in_turn
 
-from zealous.audit import confidence_bounds
 from zealous.audit.audit import FALSE_ALARMS, alpha_per_test, measure_pair
 from zealous.audit.confidence_bounds import Claim, EventCounts
 from zealous.audit.setting import settings
@@ -155,10 +155,12 @@ ALL = (
     *OF_COMPOSITION,
     *OF_LEDGER,
     *OF_MECHANISMS,
+    *OF_POOLED,
     *OF_RUNS,
     *OF_SETS,
     *OF_STRANGERS,
     *OF_VERIFICATION,
+    *OF_WORKBENCH,
 )
 MISSED = 1e-6  # at most so often would a planted bug be missed if other noise were drawn
 
@@ -197,12 +199,17 @@ def planted_in_turn(mutations: Iterable[Mutation]) -> list[Any]:
     return in_turn([*mutations], lambda each: each.name, share=30, group=noticed_how)
 
 
-def test_every_planted_bug_can_still_be_planted() -> None:
+def test_every_planted_bug_can_still_be_planted(tmp_path: Path) -> None:
     """All of them at every commit, whether it is their turn or not."""
-    for mutation in ALL:
+    for number, mutation in enumerate(ALL):
         for file, text in changed(mutation).items():
-            if file.endswith(".py"):
-                ast.parse(text, file)
+            path = tmp_path / f"bug_{number}" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    # A name that is gone would make of a bug a crash, which anything notices.
+    ruff = (sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E9,F821", "-q")
+    done = subprocess.run([*ruff, "--output-format", "concise", tmp_path], capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
     assert len({mutation.name for mutation in ALL}) == len(ALL)
 
 
@@ -303,12 +310,9 @@ OFTEN = 0.2  # each of some audits may raise a false alarm by that much: some do
 
 @pytest.mark.parametrize("audits", [10, pytest.param(200, marks=pytest.mark.soak)])
 def test_runs_of_the_unharmed_program_give_no_false_alarm(
-    audits: int, monkeypatch: pytest.MonkeyPatch
+    audits: int,
 ) -> None:
     """Runs are packed as copies are: audits of 100 runs on each log, none sharing any."""
-    monkeypatch.setattr(
-        confidence_bounds, "clopper_pearson_lower", cache(confidence_bounds.clopper_pearson_lower)
-    )
     plans = settings()
     alpha = alpha_per_test(plans)
     often = alpha * OFTEN / FALSE_ALARMS

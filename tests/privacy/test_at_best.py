@@ -9,7 +9,7 @@ import pytest
 
 from zealous.items import queries
 from zealous.mechanisms.selection import Selection
-from zealous.planning.part import describe
+from zealous.planning.part_text import describe
 from zealous.planning.plan import plan
 from zealous.privacy.accounting.at_best import fewest_users, most_items
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP

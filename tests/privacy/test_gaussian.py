@@ -283,5 +283,5 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
         near = norm.sf((found.tau_prime + 0.5 - count) / float(found.scale))
         assert found.publication_probability(count) == pytest.approx(near, rel=0.01)
     assert found.noise_quantile(0.95) == pytest.approx(1.96 * float(found.scale), abs=1)
-    assert found.expected_unique_items_per_user() <= 20 * 1e-6
+    assert found.expected_unique_items(1) <= 20 * 1e-6
     assert found.noise_sampler() == DiscreteGaussian(scale=found.scale)

@@ -192,7 +192,7 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
     claim = found.delta(asked)
     assert asked.delta * Fraction(1, 2) < claim <= asked.delta
     assert Pooled.from_record(part_of(found, asked)) == found
-    assert found.expected_unique_items_per_user() <= float(asked.delta)
+    assert found.expected_unique_items(1) <= float(asked.delta)
 
 
 def test_the_largest_scales_are_still_drawn() -> None:
@@ -211,14 +211,23 @@ def test_counts_have_fine_noise_whatever_their_scale() -> None:
 def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
     found = Pooled.calibrate(goal(), 5)
     *before, last = found.rounds
+    kept = found.kept_items_per_user
     deviation = math.hypot(*(each.part * each.scale for each in found.rounds))
     for worse in (
         replace(last, scale=last.scale * 8 // 10),
         replace(last, threshold=last.threshold - int(deviation)),
     ):
-        assert pooled_delta([*before, worse], found.scale, found.kept, 5, goal()) > goal().delta
-    for change in ({"scale": found.scale * Fraction(9, 11)}, {"m": 7}, {"kept": 3 * found.kept}):
-        how: dict[str, Any] = {"scale": found.scale, "m": 5, "kept": found.kept} | change
+        assert pooled_delta([*before, worse], found.scale, kept, 5, goal()) > goal().delta
+    for change in (
+        {"scale": found.scale * Fraction(9, 11)},
+        {"m": 7},
+        {"kept": 3 * kept},
+    ):
+        how: dict[str, Any] = {
+            "scale": found.scale,
+            "m": 5,
+            "kept": kept,
+        } | change
         claim = pooled_delta(found.rounds, how["scale"], how["kept"], how["m"], goal())
         assert claim > goal().delta
     assert found.delta(goal(neighbors="replace")) > goal().delta

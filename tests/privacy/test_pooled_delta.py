@@ -25,7 +25,7 @@ import zealous.mechanisms.pooled as pooling
 import zealous.privacy.accounting.keys as keys_accounting
 import zealous.privacy.accounting.pooled as accounting
 from zealous.errors import UsageError
-from zealous.mechanisms.pooled import Pooled
+from zealous.mechanisms.pooled import HeadStart, Pooled
 from zealous.mechanisms.prior import Prior
 from zealous.privacy.accounting.pooled import PooledRound, pooled_delta, pooled_exposure
 from zealous.privacy.composition import delta_at
@@ -64,13 +64,20 @@ def two_rounds(first: int, second: int, *, steepness: int = 300, cap: int = 300)
         PooledRound(scale=SCALE, part=1, threshold=first, steepness=0, cap=0),
         PooledRound(scale=SCALE, part=1, threshold=second, steepness=steepness, cap=cap),
     )
-    return Pooled(items_per_user=1, scale=NO_COUNTS, kept=2, rounds=rounds)
+    return Pooled(items_per_user=1, scale=NO_COUNTS, kept_items_per_user=2, rounds=rounds)
 
 
-def with_list(mechanism: Pooled, head_start: int) -> Prior:
+def with_list(mechanism: Pooled, deviations: int) -> Prior:
     """The same where some items are listed."""
     own = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)}
-    return Prior(**own, head_start=head_start)
+    return Prior(**own, head_start=deviations)
+
+
+def head_start(mechanism: Pooled) -> HeadStart | None:
+    """Of the items that are listed, whichever these are."""
+    if not isinstance(mechanism, Prior):
+        return None
+    return HeadStart(items=pa.table({}), deviations=mechanism.head_start)
 
 
 # The truth
@@ -124,7 +131,8 @@ def law_of(mechanism: Pooled, log: tuple[str, ...]) -> dict[str, float]:
     both = CHANCES[:, None] * CHANCES[None, :]
     passed = {}
     for item in ITEMS:
-        ahead = mechanism._ahead(math.isqrt(2 * SCALE**2) + 1) * (item in listed)
+        start = head_start(mechanism)
+        ahead = start.evidence(math.isqrt(2 * SCALE**2) + 1) if start and item in listed else 0
         late = above(mechanism.rounds[1].threshold - ahead - evidence[item] - second[item])
         passed[item] = np.where(strength[item] == 0, 1.0, late) * (item in held | set(listed))
     found = {}
@@ -142,7 +150,7 @@ def _drawn(mechanism: Pooled, weight: int, listed: bool) -> tuple[Ints, Ints]:
     values = {"item": 0, "listed": int(listed), "evidence": 0, "weight": weight}
     columns = {name: np.full_like(Z, value) for name, value in values.items()}
     with patch.object(pooling, "DiscreteGaussian", AllNoise):
-        batch = mechanism._draw_round(0, bytes)(pa.record_batch(columns))
+        batch = mechanism._draw_round(0, bytes, head_start(mechanism))(pa.record_batch(columns))
     return batch["evidence"].to_numpy(), batch["weight"].to_numpy()
 
 
@@ -155,15 +163,15 @@ LOGS: list[tuple[str, ...]] = [(), ("a",), ("ab",), ("ab", "ab"), ("a", "b", "ab
 PLANS = [(150, 190), (110, 150)]
 
 
-@pytest.mark.parametrize("head_start", [None, 250])
+@pytest.mark.parametrize("deviations", [None, 250])
 @pytest.mark.parametrize("thresholds", PLANS)
 @pytest.mark.parametrize("neighbors", NEAR)
 def test_no_neighbours_need_more_than_is_claimed(
-    neighbors: Neighbors, thresholds: tuple[int, int], head_start: int | None
+    neighbors: Neighbors, thresholds: tuple[int, int], deviations: int | None
 ) -> None:
     mechanism = two_rounds(*thresholds)
-    if head_start is not None:
-        mechanism = with_list(mechanism, head_start)
+    if deviations is not None:
+        mechanism = with_list(mechanism, deviations)
     for epsilon in (1, 3):
         goal = Indistinguishability(epsilon=epsilon, delta="0.5", neighbors=neighbors)
         claimed = float(mechanism.delta(goal))
@@ -214,7 +222,7 @@ def test_a_claim_for_higher_thresholds_is_caught() -> None:
     mechanism = two_rounds(80, 110)
     goal = Indistinguishability(epsilon=4, delta="0.5", neighbors="add-remove")
     rounds = [replace(each, threshold=each.threshold + 30) for each in mechanism.rounds]
-    claimed = float(pooled_delta(rounds, mechanism.scale, mechanism.kept, 1, goal))
+    claimed = float(pooled_delta(rounds, mechanism.scale, mechanism.kept_items_per_user, 1, goal))
     assert true_delta(mechanism, (), ("ab", ""), 4) > claimed
 
 
@@ -274,7 +282,7 @@ def test_what_it_cannot_promise_or_draw_is_refused() -> None:
     with pytest.raises(UsageError, match="epsilon is too small"):
         Pooled.calibrate(Indistinguishability(epsilon="1e-7", delta="1e-6"), 2)
     for change in (
-        {"kept": 1001},
+        {"kept_items_per_user": 1001},
         {"rounds": ()},
         {"rounds": made.rounds * 51},
         {"scale": Fraction(1, 2)},

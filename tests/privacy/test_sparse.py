@@ -303,4 +303,4 @@ def test_it_is_made_again_and_says_what_to_expect() -> None:
     assert (
         noise.cdf(found.noise_quantile(0.95)) - noise.cdf(-found.noise_quantile(0.95) - 1) >= 0.95
     )
-    assert Decimal(found.expected_unique_items_per_user()) < 20 * Decimal("1e-6")
+    assert Decimal(found.expected_unique_items(1)) < 20 * Decimal("1e-6")

@@ -41,7 +41,12 @@ pq.write_table(pa.table({{n: [row[i] for row in rows] for i, n in enumerate(name
 """
 COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output must hold
     "publish.py": (["--users", "300", "--rounds", "1"], "| query-pairs |"),
+    "whole.py": (["--users", "300", "--rounds", "1", "--only", "four kinds", "CSV"], "| CSV |"),
     "auto.py": (["--users", "300", "--means", "1.2", "--exponents", "2", "--draws", "1"], "auto"),
+    "bounds.py": (
+        ["--real", "--users", "300", "--epsilons", "5", "--draws", "1"],
+        "| generated, 300 users | 5 |",
+    ),
     "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
     "composition.py": (["--users", "60", "--only", "generated"], "12 months of queries"),
     "counts.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "| m of n |"),

@@ -151,7 +151,7 @@ def test_the_page_of_python_runs(
     for block in blocks(ROOT / "docs" / "reference" / "python.md", "python"):
         exec(block, known)
     told = capsys.readouterr().out
-    assert "Charged as entry 1 of the ledger: epsilon 4, delta 0.001." in told
+    assert "Charged as entry 1 of the ledger: epsilon 2, delta 0.001." in told
     assert "ReviewResult(0 of 10 rows removed)" in told
 
 
@@ -198,26 +198,33 @@ def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
 
 def test_the_findings_of_the_page_are_those_of_the_run() -> None:
     page = (ROOT / "docs" / "study" / "README.md").read_text()
-    found = json.loads((ROOT / "docs" / "study" / "study.json").read_text())["findings"]
-    assert len(found) == 17
-    for each in found:
-        verdict = {True: "yes", False: "**no**", None: "?"}[each["holds"]]
-        row = next(line for line in page.splitlines() if each["measured"] in line)
-        assert row.startswith(f"| {verdict} |")
-        assert each["why"] in row
-
-
-def test_the_findings_on_visitors_are_those_of_the_run() -> None:
-    page = (ROOT / "docs" / "study" / "README.md").read_text()
-    found = json.loads((ROOT / "docs" / "study" / "study.json").read_text())["visitors"]["findings"]
-    assert len(found) == 22
-    for each in found:
-        verdict = "**differs**" if each["holds"] is False else each["verdict"]
-        start = each["claim"].partition(". (")[0]
+    run = json.loads((ROOT / "docs" / "study" / "study.json").read_text())
+    assert len(run["findings"]) == 22
+    for each in run["findings"]:
+        verdict = "**differs**" if each["verdict"] == "differs" else each["verdict"]
+        why = f" *{each['why']}*" if each["verdict"] == "differs" else ""
+        start, end = each["claim"].partition(". (")[0], f"{each['measured']}{why} | "
         assert any(
-            line.startswith(f"| {verdict} | {start}") and each["measured"] in line
+            line.startswith(f"| {verdict} | {start}") and line.endswith(f"{end}{each['margin']} |")
             for line in page.splitlines()
         ), each["name"]
+    verdicts = [each["verdict"] for each in run["findings"]]
+    same, other = verdicts.count("as in the paper"), verdicts.count("differs")
+    assert f"**{same} of the 22 findings are as in the paper, {other} differ.**" in page
+
+
+def test_the_tables_of_the_page_are_those_of_the_run() -> None:
+    page = (ROOT / "docs" / "study" / "README.md").read_text().splitlines()
+    run = json.loads((ROOT / "docs" / "study" / "study.json").read_text())
+    names = {"distinct": "distinct", "total": "total of"}
+    for table, kinds in run["multiples_of_the_paper"].items():
+        for kind, times in kinds.items():
+            assert max(*times, *(1 / each for each in times)) < 1.3
+            name = f"{names[table]} {kind.replace('-', ' ')}"
+            assert f"| {name} | {' | '.join(f'{each:.2f}' for each in times)} |" in page
+    for items in run["items_at_m_1"].values():
+        cells = [", ".join(f"{each:,}" for each in row) for row in items.values()]
+        assert any(line.endswith(f" | {' | '.join(cells)} |") for line in page)
 
 
 def test_the_study_of_the_page_is_the_default(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import Forks
 from outside import Outside
@@ -41,13 +43,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside
 
 
 @pytest.mark.false_alarm(2e-12, "ninety people, give or take twenty, at a scale of 0.1, twice")
-def test_it_is_read_by_its_ending_and_by_its_name(installed: Outside) -> None:
+def test_it_is_read_by_its_ending_and_by_its_name(installed: Outside, tmp_path: Path) -> None:
     for number, log in enumerate((["march.access"], ["march.log", "--format", "access-log"])):
-        release = f"release-{number}"
+        release = tmp_path / f"release-{number}"
         installed.command("publish", *log, *PUBLISH, "--period", "2026-03", "-o", release)
         installed.command("verify", release)
-        table = installed.folder / release / "columns-page.csv"
-        (row,) = table.read_text().splitlines()[1:]
+        (row,) = (release / "columns-page.csv").read_text().splitlines()[1:]
         page, users, *_ends = row.split(",")
         assert page == "/tea"
         assert abs(int(users) - 90) < 20

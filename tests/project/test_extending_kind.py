@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -33,10 +34,10 @@ def hosts(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside:
     return installed
 
 
-def published(hosts: Outside, folder: str, *more: object) -> list[dict[str, object]]:
+def published(hosts: Outside, folder: Path, *more: object) -> list[dict[str, object]]:
     hosts.command("publish", "log.csv", *GOAL, *more, "--no-ledger", "-o", folder)
     hosts.command("verify", folder)
-    table = pq.read_table(hosts.folder / folder / "hosts.parquet")
+    table = pq.read_table(folder / "hosts.parquet")
     return list(table.to_pylist())
 
 
@@ -47,8 +48,8 @@ def test_it_is_planned(hosts: Outside) -> None:
 
 
 @pytest.mark.false_alarm(1e-12, "ninety people, give or take twenty, at a scale of 0.1")
-def test_it_is_published_and_verified(hosts: Outside) -> None:
-    (row,) = published(hosts, "release")
+def test_it_is_published_and_verified(hosts: Outside, tmp_path: Path) -> None:
+    (row,) = published(hosts, tmp_path / "release")
     assert row["host"] == "example.com"
     assert abs(int(str(row["count"])) - 90) < 20
 
@@ -66,7 +67,7 @@ def test_a_setting_of_its_own_is_recorded(hosts: Outside) -> None:
     assert "A leading www. is left out." in (hosts.folder / "set" / "README.md").read_text()
 
 
-def test_a_public_list_of_it_is_read(hosts: Outside) -> None:
+def test_a_public_list_of_it_is_read(hosts: Outside, tmp_path: Path) -> None:
     (hosts.folder / "hosts.txt").write_text("example.com\nOther.net\n")
-    rows = published(hosts, "listed", "--domain", "hosts.txt")
+    rows = published(hosts, tmp_path / "listed", "--domain", "hosts.txt")
     assert {row["host"] for row in rows} == {"example.com", "other.net"}

@@ -117,7 +117,7 @@ def test_what_relies_on_a_proof_is_where_it_says(page: Path) -> None:
 
 def test_every_proof_says_what_relies_on_it() -> None:
     silent = {page.name for page in PROOFS if not relied_on(page.read_text())}
-    assert silent == {"clicks.md", "observables.md"}  # the first says where it is claimed
+    assert silent == {"observables.md"}
 
 
 def test_the_tests_that_proofs_name_are_there() -> None:

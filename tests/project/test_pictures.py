@@ -66,14 +66,17 @@ def test_a_picture_is_the_same_in_every_run(
 
 
 def test_the_table_of_epsilons_is_right() -> None:
+    """ "At most" is rounded up, by less than one in the last digit."""
+    number = r"([\d.,]+)"
     rows = re.findall(
-        r"\| ([\d.]+) \| ([\d.,]+) \| ([\d.]+) % \|", (DOCS / "guide" / "choosing.md").read_text()
+        rf"^\| {number} \| {number} \| {number} % \| {number} % \|$",
+        (DOCS / "guide" / "sign.md").read_text(),
+        re.MULTILINE,
     )
     assert len(rows) >= 5
-    for epsilon, odds, sure in rows:
+    for epsilon, *stated in rows:
         factor = math.exp(float(epsilon))
-        # "At most" is rounded up, by less than one in the last digit.
-        last = 10.0 ** -len(odds.partition(".")[2])
-        assert factor <= float(odds.replace(",", "")) < factor + last
-        last = 10.0 ** -len(sure.partition(".")[2])
-        assert 0 <= float(sure) - 100 * factor / (1 + factor) < last
+        exact = [factor, *(100 * odds * factor / (1 + odds * factor) for odds in (1 / 9, 1))]
+        for text, value in zip(stated, exact, strict=True):
+            last = 10.0 ** -len(text.partition(".")[2])
+            assert value <= float(text.replace(",", "")) < value + last

@@ -96,7 +96,7 @@ def test_gaussian_noise() -> None:
 def test_more_gaussian_noise_is_needed_than_laplace_has() -> None:
     few, more = (math.sqrt(2 * math.log(many)) for many in (54, 55))
     assert few < 2 * math.sqrt(2) < more
-    assert says("as soon as N is above 54")
+    assert says("As soon as N is above 54")
 
 
 def test_weighted_set_union() -> None:
@@ -131,7 +131,7 @@ def test_counts_after_rounds() -> None:
     each = stats.norm.sf(low - 0.5, scale=sigma)
     found = float(stats.binom.sf(m - 1, USERS * m // 100, each))
     assert says(f"25,000 keys of 100 users each | {found:.3f}")
-    assert says(f"at least {low} low with probability {found:.3f}")
+    assert says(f"at least {low} too low with probability {found:.3f}")
 
 
 def test_optimal_key_selection() -> None:

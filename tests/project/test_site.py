@@ -6,16 +6,20 @@ from __future__ import annotations
 import html
 import importlib.util
 import re
+from contextlib import chdir
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
 import pytest
+from browser import CHROMIUM, DRIVER, Browser
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from paths import DOCS, ROOT, TOOLS
+from selenium.webdriver.support.ui import WebDriverWait
 from turns import in_turn
 
+FOUND = ".md-search-result__link"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
@@ -30,22 +34,42 @@ def executing() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built strictly: every page is in the navigation, every link and anchor leads somewhere."""
+    folder = tmp_path_factory.mktemp("site")
+    with chdir(folder):  # caches stay here
+        config = load_config(str(ROOT / "mkdocs.yml"), strict=True, site_dir=str(folder / "site"))
+        config.plugins.on_startup(command="build", dirty=False)
+        build(config)
+    return folder / "site"
+
+
 @pytest.mark.filterwarnings("default")  # of the libraries that build it
-def test_the_site_builds_strictly_and_needs_nothing_from_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Strictly: every page is in the navigation, every link and anchor leads somewhere."""
-    monkeypatch.chdir(tmp_path)  # caches stay here
-    config = load_config(str(ROOT / "mkdocs.yml"), strict=True, site_dir=str(tmp_path / "site"))
-    config.plugins.on_startup(command="build", dirty=False)
-    build(config)
-    pages = sorted((tmp_path / "site").rglob("*.html"))
+def test_the_site_needs_nothing_from_elsewhere(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
     assert len(pages) > 60
     for page in pages:
         text = page.read_text()
         loaded = re.findall(r'<(?:script|img|iframe)[^>]* src="([^"]+)"', text)
         loaded += re.findall(r'<link[^>]* rel="stylesheet"[^>]* href="([^"]+)"', text)
         assert not [each for each in loaded if each.startswith(("http", "//"))], page.name
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="needs chromium and its driver")
+def test_the_search_works_in_a_folder(site: Path) -> None:
+    """Without a server: the page of the proof is found."""
+    browser = Browser()
+    try:
+        browser.open((site / "index.html").as_uri())
+        browser.driver.execute_script("document.querySelector('.md-search__input').focus()")
+        browser.type(".md-search__input", "indistinguishability")
+        WebDriverWait(browser.driver, 20).until(lambda _: browser.find_all(FOUND))
+        found = [str(each.get_attribute("href")) for each in browser.find_all(FOUND)]
+        assert any("proofs/indistinguishable.html" in each for each in found)
+    finally:
+        browser.driver.quit()
 
 
 def without_numbers(line: str) -> str:

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import schema
 from records import record_of
+from schema import json_schema
 
 from zealous.errors import ReleaseError
 from zealous.items import (
@@ -32,7 +33,7 @@ from zealous.planning.plan import plan
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.record.codec import decode, encode, to_json
 from zealous.record.record import ColumnNames
-from zealous.release.schema import json_schema, read_record
+from zealous.release.schema import read_record
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RELEASES = sorted(FIXTURES.glob("*/*/release.json"))

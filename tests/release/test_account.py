@@ -81,9 +81,11 @@ def test_a_release_tells_what_all_caps_promise(log: Path) -> None:
     assert again.record.ledger.promised is not None
     assert again.record.ledger.promised.all == CapRecord(epsilon=18, delta=0.002)
     assert "of 9 at delta 0.001." in str(again.charged)
-    undated, changed = differing_accounts(again.record, again.record.ledger)
+    undated, changed, composed = differing_accounts(again.record, again.record.ledger)
     assert undated.startswith("In one period this release counts as what it costs one whose")
     assert changed.endswith("the caps promise epsilon 18, delta 0.002 over all releases.")
+    assert "it can be below that of this release alone" in composed
+    assert len(differing_accounts(first.record, first.record.ledger)) == 1, "sums are just sums"
     assert z.verify(again, ledger).ok
 
 

@@ -166,7 +166,8 @@ def test_no_figure_of_the_log_is_in_the_bundle(release: Release, tmp_path: Path)
     known = json.dumps({**to_json(release.record), "selection_key": "", "created": ""})
     papers = [(target / name).read_text("utf-8") for name in ("README.md", "registry.yaml")]
     for text in (known, *papers):
-        numbers = set(re.findall(r"\d+", text.replace(",", "")))
+        said = re.sub(r"\b[0-9a-f]{16,}\b", "", text)  # digits of a hash may be any
+        numbers = set(re.findall(r"\d+", said.replace(",", "")))
         assert str(USERS) not in numbers
         assert str(len(ROWS)) not in numbers
     for path in target.iterdir():

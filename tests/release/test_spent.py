@@ -24,7 +24,7 @@ from turns import at_one_commit_in, in_turn
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
-from zealous.errors import ReleaseError, UsageError, ZealousError
+from zealous.errors import LedgerError, ReleaseError, UsageError, ZealousError
 from zealous.items import Kind
 from zealous.items.kind import KINDS
 from zealous.ledger import FILE_NAME, Ledger
@@ -234,6 +234,44 @@ def test_whatever_fails_after_the_charge_says_that_it_is_spent(
         publish(drinks, drink(), say=said.append)
     assert "entry 1 of the ledger stays charged" in said[-1]
     assert entries(drinks) == ["reserved"]
+
+
+@pytest.mark.parametrize("error", [LedgerError("it is locked"), KeyboardInterrupt()], ids=repr)
+def test_a_release_that_is_whole_is_not_said_to_be_lost(
+    error: BaseException, drinks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> Any:
+        monkeypatch.undo()
+        raise error
+
+    monkeypatch.setattr(Ledger, "mark_released", broken)
+    said: list[str] = []
+    with pytest.raises(type(error)):
+        publish(drinks, drink(), say=said.append)
+    assert said[-1] == (
+        f"the release is whole in {drinks / 'out'}, and paid for as entry 1 of the ledger"
+    )
+    assert entries(drinks) == ["released"]
+    assert found_wrong(drinks) == []
+
+
+def test_what_another_attempt_released_is_not_this_one(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs at once of one id, of which the other ends first."""
+    log = z.read_log(drinks / "log.parquet", columns=z.Columns(user="uid"))
+
+    def broken(*_: object, **__: object) -> Any:
+        monkeypatch.undo()
+        z.publish(log, GOAL, drink(), account=Account(id="r"), output=drinks / "other")
+        raise LedgerError("it is locked")
+
+    monkeypatch.setattr(import_module("zealous.release.publish"), "draw", broken)
+    said: list[str] = []
+    with pytest.raises(LedgerError):
+        publish(drinks, drink(), account=Account(id="r"), say=said.append)
+    assert "entry 1 of the ledger stays charged" in said[-1]
+    assert entries(drinks) == ["reserved", "released"]
 
 
 def test_a_signal_that_comes_while_it_is_charged(

@@ -47,6 +47,7 @@ def run_that_ends(series: Series, where: Any, name: str, instead: Callable[..., 
 STEPS = {
     "charged": (publishing, "draw", ended),
     "drawn": (publishing, "draw", ends_after(draw)),
+    "whole": (drafts._DraftPayment, "mark_written", ended),
     "written": (drafts.Drafts, "put_in_place", ended),
     "copied": (Ledger, "mark_released", ended),
     "marked": (Ledger, "mark_released", ends_after(Ledger.mark_released)),

@@ -41,7 +41,7 @@ def test_what_is_due_is_published_once(tmp_path: Path) -> None:
     assert not run_series(series, today=LATE).published
     ledger = Ledger.open(series.ledger)
     assert len(ledger.history()) == 3
-    releases = [z.read_release(series.release_path(each)) for each in series.due(LATE)]
+    releases = [z.read_release(series.release_path(each)) for each in series.due_periods(LATE)]
     assert len({each.record.selection_key for each in releases}) == 1
     assert all(z.verify(each, ledger=series.ledger) for each in releases)
     assert (tmp_path / "releases/2026-03.changes/changes.csv").exists()
@@ -79,10 +79,10 @@ def test_the_last_release_is_the_prior_of_the_next(tmp_path: Path) -> None:
     run_series(series, today=LATE)
     used = [
         z.read_release(series.release_path(each)).record.plan[0].mechanism
-        for each in series.due(date(2026, 3, 3))
+        for each in series.due_periods(date(2026, 3, 3))
     ]
     assert used == ["gaussian", "prior"]
-    assert all(z.verify(series.release_path(each)) for each in series.due(date(2026, 3, 3)))
+    assert all(z.verify(series.release_path(each)) for each in series.due_periods(date(2026, 3, 3)))
 
 
 def test_an_empty_month_is_published_and_charged(tmp_path: Path) -> None:
@@ -90,6 +90,23 @@ def test_an_empty_month_is_published_and_charged(tmp_path: Path) -> None:
     (tmp_path / "logs/2026-01.csv").write_text("user,query,time\n")
     run_series(series, today=date(2026, 2, 5))
     assert len(z.read_release(tmp_path / "releases/2026-01")["queries"]) == 0
+    assert len(Ledger.open(series.ledger).history()) == 1
+
+
+def test_who_attends_is_asked_about_times_that_cannot_be_read_before_they_cost(
+    tmp_path: Path,
+) -> None:
+    series = a_series(tmp_path, months=1)
+    log = tmp_path / "logs/2026-01.csv"
+    log.write_text(log.read_text().replace("2026-01-", "January "))
+    asked = run_series(series, today=date(2026, 2, 5), attendance="attended")
+    ((period, why),) = asked.failed.items()
+    assert str(period) == "2026-01"
+    assert "No time of the log can be read" in why
+    assert "Nothing was charged" in why
+    assert Ledger.open(series.ledger).history() == ()
+    done = run_series(series, today=date(2026, 2, 5))
+    assert [each.rows for each in done.status.periods] == [0]
     assert len(Ledger.open(series.ledger).history()) == 1
 
 
@@ -215,5 +232,8 @@ def test_the_commands(tmp_path: Path, commands: Forks) -> None:
         return done.stdout
 
     assert json.loads(run("status", series.path, "--json"))["periods"][0]["state"] == "due"
-    assert "released" in run("run", series.path)
+    table = run("run", series.path).splitlines()
+    assert table[1].split() == ["period", "release", "rows", "charges"]
+    (row,) = (line.split() for line in table if "released" in line)
+    assert int(row[3]) == len(z.read_release(tmp_path / "releases/2026-01")["queries"]) > 0
     assert "The budget lasts until 2026-01." in run("status", series.path)

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile import LARGE, Text, just_under, many_words, published, tiny
+from hostile import (
+    LARGE,
+    Text,
+    at_all_times,
+    in_all_years,
+    just_under,
+    many_words,
+    published,
+    tiny,
+)
 from spark import SPARK
 
 import zealous as z
@@ -31,6 +40,12 @@ COMPILED = {
         ("pooled", just_under, "parquet"),
         ("phrase-pairs", many_words, "parquet"),
         ("query-pairs", tiny, "parquet"),
+        ("sequences", at_all_times, "parquet"),
+        ("sets", just_under, "parquet"),
+        ("sessions", in_all_years, "parquet"),
+        ("keywords", many_words, "parquet"),
+        ("columns", tiny, "parquet"),
+        ("tail", many_words, "parquet"),
     ],
 )
 def test_one_person_with_much_does_not_stop_a_run(

@@ -23,7 +23,7 @@ from zealous.study.anonymity import KQuery
 from zealous.study.compare import StudyResult, _code_identity, _identity
 from zealous.study.grid.candidates import Setting
 from zealous.study.grid.result_table import as_table
-from zealous.study.grid.run import StudyInputs
+from zealous.study.grid.run_study import StudyInputs
 from zealous.study.grid.study import Study, read_study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.measured import Measured

@@ -9,7 +9,7 @@ import pytest
 from turns import turn_of
 
 from zealous.study.demonstration import Demonstration, demonstrate
-from zealous.study.demonstration_text import as_object, tell
+from zealous.study.demonstration_text import as_object, story_text
 from zealous.synthetic import is_personal
 
 
@@ -25,7 +25,7 @@ def found(folder: Path) -> Demonstration:
 
 @turn_of("demonstration")
 def test_the_story(found: Demonstration) -> None:
-    lines = tell(found, Path("demo"), width=80).splitlines()
+    lines = story_text(found, Path("demo"), width=80).splitlines()
     assert 35 <= len(lines) <= 50
     assert max(map(len, lines)) <= 80
     assert "12,000 invented people" in lines[0]

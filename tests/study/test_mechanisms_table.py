@@ -152,7 +152,7 @@ def test_codes_are_counted_as_the_log_is(folder: Path) -> None:
         coded, _ = encode(kind, source, {})
         assert Counter(coded.users.tolist()) == expected
         counting = CachedCounting(coded, [])
-        with counting.under(1) as count:
+        with counting.for_key(1) as count:
             table = _table(count(bound=5, at_least=1))
         assert dict(zip(*table.to_pydict().values(), strict=True)) == dict(enumerate(coded.users))
         _counts_of_one_key_are_made_once(counting)
@@ -164,7 +164,7 @@ def _table(batches: object) -> pa.Table:
 
 def _counts_of_one_key_are_made_once(counting: CachedCounting) -> None:
     def drawn(key: int) -> pa.Table:
-        with counting.under(key) as count:
+        with counting.for_key(key) as count:
             return _table(count(bound=1, at_least=1)).sort_by("item")
 
     first = drawn(7)
@@ -300,7 +300,7 @@ def test_nothing_is_left_of_a_release(folder: Path) -> None:
         coded: EncodedLog = encode(z.queries(3), source, {})[0]
         counting = CachedCounting(coded, [])
         before = set(engine.directory.iterdir())
-        with counting.under(3) as count:
+        with counting.for_key(3) as count:
             kept = _table(count(bound=3, at_least=1))
             _table(count(bound=3, at_least=1, only=kept.select(["item"]).slice(0, 2)))
         assert len(set(engine.directory.iterdir()) - before) == 1  # the count that is shared

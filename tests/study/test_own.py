@@ -33,7 +33,7 @@ from zealous.study.grid.candidates import (
     check_custom_methods,
     run_mechanism,
 )
-from zealous.study.grid.run import StudyInputs, measure_in_second_process
+from zealous.study.grid.run_study import StudyInputs, measure_in_second_process
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study, read_study
 from zealous.study.grid.workspace import Workspace
@@ -409,7 +409,7 @@ from pathlib import Path
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
-from zealous.study.grid.run import StudyInputs, measure_in_second_process
+from zealous.study.grid.run_study import StudyInputs, measure_in_second_process
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
@@ -508,7 +508,7 @@ UNGUARDED = """
 from pathlib import Path
 
 import zealous as z
-from zealous.study.grid.run import StudyInputs, measure_in_second_process
+from zealous.study.grid.run_study import StudyInputs, measure_in_second_process
 from zealous.study.grid.second_process import second_process
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace

@@ -113,7 +113,7 @@ class Browser:
         """What the page says."""
         return " ".join(str(self.find("main").text).split())
 
-    def wait_for(self, words: str, seconds: float = 60) -> None:
+    def wait_for(self, words: str, seconds: float = 600) -> None:
         """Until the page says this."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:

@@ -14,8 +14,8 @@ from zealous.study.claims.paper import printed_values
 from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.study import Study
 from zealous.study.report.report import ReportContext, write_report
-from zealous.study.theory.table import TableParameters
 from zealous.study.theory.tables import privacy, thresholds
+from zealous.study.theory.theory_table import TableParameters
 
 STUDY = Study(draws=3)
 SMALL = Study(

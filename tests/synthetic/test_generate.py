@@ -234,11 +234,21 @@ def change(before: str, after: str) -> str:
 
 def test_the_first_result_is_clicked_most(people: People) -> None:
     entries = day_entries(people, 0)
-    entry, rank = clicks(entries, np.random.default_rng(0), REGULARS)
+    entry, rank = clicks(entries, np.random.default_rng(0), people)
     assert (np.diff(entry) >= 0).all()
     count = np.bincount(rank[entries["query"]["page"][entry] == 0], minlength=10)
     assert count[0] > 2 * count[1]
     assert (np.diff(count[:5]) < 0).all()
+
+
+def test_newcomers_click_less_than_who_comes_often() -> None:
+    visitors = People.draw(USERS, 7, VISITORS)
+    entries = np.concatenate([day_entries(visitors, day) for day in range(DAYS)])
+    entry, _ = clicks(entries, np.random.default_rng(0), visitors)
+    clicked = np.bincount(entry, minlength=len(entries))
+    often = visitors.rates[entries["user"]] > VISITORS.sessions_a_day
+    assert clicked[~often].mean() < 0.7 * clicked[often].mean()
+    assert clicked.mean() == pytest.approx(14 / 20, rel=0.1)
 
 
 def test_brands_have_one_dominant_url(log: pa.Table) -> None:

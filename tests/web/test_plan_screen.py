@@ -183,7 +183,7 @@ def test_items_to_expect_are_those_of_an_invented_log(
     first = bench.text("/plan", **asked)
     assert "is being made" in first
     assert "data-again" in first
-    for _ in range(600):
+    for _ in range(6_000):
         page = bench.text("/plan", **asked, epsilon="20")
         if "data-again" not in page:
             break

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zealous.web.tables import FoundRows, find_rows
+from zealous.web.table_pages import FoundRows, find_rows
 
 ROWS = [("tea", "cup", 9), ("Tea", "pot", 7), ("a%b", "'", 7), ("shoes", "tea", 3)]
 

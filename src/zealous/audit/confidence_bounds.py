@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -70,6 +71,7 @@ class EventCounts:
         return p > math.exp(claim.epsilon) * q + claim.delta
 
 
+@cache  # many events were seen equally often
 def clopper_pearson_lower(successes: int, trials: int, alpha: float) -> float:
     """Clopper and Pearson's lower bound on a probability: wrong with chance alpha at most."""
     if successes == 0:

@@ -6,7 +6,7 @@ Slow and plain on purpose: every tau, every t, no search, no logarithm.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from zealous.audit.theorems import CAPPED, deltas, finds_keys, least_delta_together
+from zealous.registry import Registry
 
 _DIGITS = 80
 _FLOAT = 1e-9
@@ -29,6 +30,23 @@ class Parameters(NamedTuple):
     tau: int
     tau_prime: int
     delta: Decimal
+
+
+class Recomputation(NamedTuple):
+    """How the parameters of a mechanism that has a theorem of its own are found a second time.
+
+    Attributes:
+        mechanism: The name of the mechanism.
+        follows: Whether a part of a plan, for so many users, is what that theorem gives.
+    """
+
+    mechanism: str
+    follows: Callable[[Mapping[str, Any], int | None], bool]
+
+
+RECOMPUTATIONS: Registry[Recomputation] = Registry(
+    "zealous.audit.settings", lambda each: each.mechanism
+)
 
 
 def parameters(
@@ -66,22 +84,8 @@ def parameters(
 
 def follows_from_theorems(part: Mapping[str, Any], users: int | None) -> bool:
     """Whether a plan's scale, tau, tau' and delta are what the theorems give."""
-    if part["mechanism"] != "zealous":
-        return _keeps_delta(part)
-    right = parameters(
-        epsilon=Fraction(part["exact"]["epsilon"]),
-        delta=Fraction(part["exact"]["delta"]),
-        items_per_user=part["items_per_user"],
-        users=users,
-        probabilistic=part["guarantee"] == "probabilistic",
-        replace=part["neighbors"] == "replace",
-    )
-    achieved = float(right.delta)
-    return (
-        Fraction(part["exact"]["scale"]) == right.scale
-        and (part["tau"], part["tau_prime"]) == (right.tau, right.tau_prime)
-        and abs(part["delta_achieved"] - achieved) <= 1e-9 * achieved
-    )
+    own = RECOMPUTATIONS.get(part["mechanism"])
+    return _keeps_delta(part) if own is None else own.follows(part, users)
 
 
 def whole_follows(parts: Sequence[Mapping[str, Any]], epsilon: Fraction, delta: Fraction) -> bool:

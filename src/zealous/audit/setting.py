@@ -12,7 +12,6 @@ from zealous.audit.pairs import Builder, Pair, Shape
 from zealous.audit.sharpest_bounds import Claimed, Recomputed, claim_by_theorems, parameters_follow
 from zealous.audit.small_releases import SmallTest
 from zealous.mechanisms import CalibratedMechanism
-from zealous.mechanisms.protocol import PublicInput
 from zealous.planning.declared import PublicFile
 from zealous.planning.part import Part
 from zealous.planning.plan import Plan
@@ -126,7 +125,7 @@ def popular_count_and_edges(mechanism: CalibratedMechanism) -> tuple[int, tuple[
     return mechanism.tau_prime, (mechanism.tau_prime + 2, mechanism.tau_prime + 3)
 
 
-def public_file(use: PublicInput) -> PublicFile:
+def public_file(use: str) -> PublicFile:
     """What a plan is told of a public file."""
     return PublicFile(use=use, name="public.txt", sha256="0" * 64)
 

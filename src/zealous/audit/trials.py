@@ -135,10 +135,11 @@ def _read_public_tables(setting: Setting, copies: int, directory: Path) -> dict[
     """The public tables that its mechanisms use, read from files."""
     tables = {}
     for part in setting.planned.parts:
-        if part.mechanism.public_input is not None:
+        public = part.mechanism.public_input
+        if public is not None:
             file = directory / f"{part.name()}.csv"
             _write_public_list(setting, copies, file, setting.layout.lists[part.name()])
-            tables[part.name()] = part.mechanism.read_public_file(file, part.kind).table
+            tables[part.name()] = public.read(file, part.kind).table
     return tables
 
 

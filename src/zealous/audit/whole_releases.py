@@ -25,7 +25,8 @@ from zealous.record.record import PartRecord
 
 _USERS = 4800  # so many that every query appears: how many do is in the papers too
 DECLARED = _USERS + 1  # whoever is added is still within it
-_BUDGET = {"queries": "0.2", "clicks": "100", "columns:tag": "100"}
+_KINDS = ("queries", "clicks", "columns:tag")
+_SPLIT = "queries=0.2,clicks=100,columns:tag=100"
 _EPSILON, _DELTA = "200.2", "0.5"
 _HEADER = "user,query,url,tag\n"
 
@@ -121,10 +122,9 @@ def write_log(directory: Path, name: str, lines: list[str]) -> Path:
 
 
 def _options(users: int) -> list[str]:
-    split = ",".join(f"{kind}={weight}" for kind, weight in _BUDGET.items())
     return [
         "--items",
-        ",".join(_BUDGET),
+        ",".join(_KINDS),
         "--items-per-user",
         "1",
         "--users",
@@ -134,7 +134,7 @@ def _options(users: int) -> list[str]:
         "--delta",
         _DELTA,
         "--split",
-        split,
+        _SPLIT,
         "--ledger",
         "ledger",
         "--id",
@@ -241,6 +241,6 @@ _CHECKS = {
     "the published key reproduces the selection": _key_reproduces_selection,
     "users are counted, each once, and bad lines move nobody else": _users_counted_once,
     "the plan follows from the declared users and the theorems": plan_follows_from(
-        _EPSILON, _DELTA, len(_BUDGET)
+        _EPSILON, _DELTA, len(_KINDS)
     ),
 }

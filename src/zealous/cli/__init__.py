@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.command_groups import Commands
 from zealous.cli.help import SpeakingOptions
 from zealous.cli.study import study
@@ -68,7 +68,7 @@ def main() -> None:
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        show.note(_without_passwords(said.getvalue().rstrip("\n")))
+        terminal.note(_without_passwords(said.getvalue().rstrip("\n")))
         code = 2
     except UsageError as error:
         code = _fail(str(error), 2)
@@ -77,7 +77,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = _fail("interrupted; no release was left half-written", 1)
     except BrokenPipeError:
-        show.discard_output(sys.stdout)
+        terminal.discard_output(sys.stdout)
         code = 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
@@ -90,7 +90,7 @@ def main() -> None:
     try:
         sys.stderr.flush()
     except OSError:
-        show.discard_output(
+        terminal.discard_output(
             sys.stderr
         )  # else Python tries again, and makes another exit code of it
     sys.exit(code)
@@ -115,7 +115,7 @@ def _check_arguments(arguments: Sequence[str]) -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    show.note(_without_passwords(f"zealous: {message}"))
+    terminal.note(_without_passwords(f"zealous: {message}"))
     return code
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.option_values import path_argument, path_option
 from zealous.planning.plan_file import read_plan
 from zealous.release.approval import write_signature
@@ -14,7 +14,7 @@ from zealous.release.approval import write_signature
 _HELP = """Sign a plan with an SSH key, as its approver.
 
 Writes PLAN.sig beside the plan, by `ssh-keygen -Y sign`: agents, passphrases and hardware keys
-work. A ledger made with `zealous ledger init --approvers` publishes by such plans alone.
+work. A ledger with approvers (`zealous ledger init --approvers`) accepts only signed plans.
 
 \b
 Example:
@@ -34,5 +34,5 @@ Example:
 def approve(plan: Path, key: Path) -> None:
     """Sign a plan with an SSH key, as its approver."""
     planned = read_plan(plan)
-    show.echo(f"{planned}\n")
+    terminal.echo(f"{planned}\n")
     click.echo(f"Signed: {write_signature(planned, plan, key)}")

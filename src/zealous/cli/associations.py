@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.release.bundle import Release
 from zealous.release.derived.associations import (
     association_files,
@@ -35,9 +35,11 @@ def print_strongest_rules(release: Release) -> None:
         ]
         if rows:
             names = ["rule", "count", "confidence, %", "lift"]
-            show.table(f"The strongest of {file}, with 95 % intervals of the noise", names, rows)
+            terminal.table(
+                f"The strongest of {file}, with 95 % intervals of the noise", names, rows
+            )
         else:
-            show.echo(
+            terminal.echo(
                 f"{file}: the noise leaves open for each rule whether it is more than chance."
             )
 

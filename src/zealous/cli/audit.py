@@ -10,7 +10,7 @@ import click
 
 from zealous.audit.audit import Audit, Measurement
 from zealous.audit.audit import audit as run
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.release.build import build_hash
 from zealous.version import VERSION
@@ -21,7 +21,7 @@ Publishes pairs of neighbouring logs many times through the real pipeline, looks
 tells them apart better than the guarantee allows, and compares everything else in whole releases.
 Needs no log. Prints for each pair what is claimed, what the runs prove (a correct program stays
 below its claim) and what would have been detected with 95 % probability. Exit code 1 if a violation
-is found; a correct program fails at most one audit in 2,000.
+is found; a correct program fails at most one audit in 10,000,000.
 
 \b
 Examples:
@@ -43,10 +43,10 @@ Examples:
 @JSON
 def audit(trials: int, as_json: bool) -> None:
     """Test the guarantees by attacking the program."""
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         found = run(trials, say=say)
     if as_json:
-        show.as_json(_audit_as_json(found))
+        terminal.as_json(_audit_as_json(found))
     else:
         _print_audit(found)
     if not found.passed:
@@ -55,7 +55,7 @@ def audit(trials: int, as_json: bool) -> None:
 
 def _print_audit(found: Audit) -> None:
     for setting, each in groupby(found.measurements, key=lambda each: each.setting):
-        show.table(
+        terminal.table(
             setting,
             [
                 "neighbouring logs",
@@ -69,7 +69,7 @@ def _print_audit(found: Audit) -> None:
             ],
             [_measurement_row(measurement) for measurement in each],
         )
-    show.table(
+    terminal.table(
         "Whole releases and plans",
         ["must hold", ""],
         [(c.name, _verdict(c.passed)) for c in found.checks],
@@ -77,10 +77,10 @@ def _print_audit(found: Audit) -> None:
     _print_power(found)
     failures = found.failures()
     for failure in failures:
-        show.echo(f"VIOLATION: {failure}")
-    show.echo("FAILED" if failures else "passed: no violation found")
+        terminal.echo(f"VIOLATION: {failure}")
+    terminal.echo("FAILED" if failures else "passed: no violation found")
     if not failures:
-        show.echo(f'For publisher.toml:\n  audit = "{_in_one_line(found)}"')
+        terminal.echo(f'For publisher.toml:\n  audit = "{_in_one_line(found)}"')
 
 
 def _in_one_line(found: Audit) -> str:
@@ -93,10 +93,10 @@ def _in_one_line(found: Audit) -> str:
 
 def _print_power(found: Audit) -> None:
     """What the best and the worst pair of each guarantee would have seen: no pair sees for all."""
-    show.echo(f"{found.trials:,} runs on each log. Seen with 95 % probability:")
+    terminal.echo(f"{found.trials:,} runs on each log. Seen with 95 % probability:")
     for guarantee, (best, worst) in found.power().items():
         for pair, how in ((best, "best"), (worst, "worst")):
-            show.echo(
+            terminal.echo(
                 f"  {guarantee}, {how} pair: an epsilon {pair.power:.1%} too large "
                 f"({pair.setting}: {pair.pair})"
             )

@@ -7,13 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.ledger import Accounts, Budget, Cap, Entry
 from zealous.ledger.book import Book
 from zealous.ledger.budgets import Measure
+from zealous.ledger.cap_spending import Standing
 from zealous.ledger.events import describe_promise
-from zealous.ledger.signatures import principals
-from zealous.ledger.standing import Standing
+from zealous.ledger.signatures import signer_names
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import WHOEVER, format_number
 from zealous.privacy.period import Period
@@ -46,7 +46,7 @@ def ledger_as_json(path: Path, book: Book, within: Period | None = None) -> dict
         "promised": _promised_as_json(book),
         "events": len(book.events),
         "moved_to": book.moved_to,
-        "approvers": None if book.approvers is None else principals(book.approvers),
+        "approvers": None if book.approvers is None else signer_names(book.approvers),
         "bypassed": sum(event.kind == "bypassed" for event in book.events),
         "entries": [_entry_as_json(entry, book) for entry in book.entries.values()],
         "last": {"seq": book.last.seq, "hash": book.last.hash} if book.last else None,
@@ -59,50 +59,52 @@ def print_ledger(path: Path, book: Book, within: Period | None = None) -> None:
     rows = _entry_rows(book)
     if rows:
         names = ["#", "charged", "release", "period", "epsilon", "delta", "state"]
-        show.table(title, names, rows)
+        terminal.table(title, names, rows)
         names = ["#", "log", "person", "delta per person", "delta for anybody"]
-        show.table("The log of each entry, and its two deltas", names, _source_rows(book))
+        terminal.table("The log of each entry, and its two deltas", names, _source_rows(book))
     else:
-        show.echo(f"{title}\n\nNothing has been charged.\n")
+        terminal.echo(f"{title}\n\nNothing has been charged.\n")
     spent, measure = book.accounts(within), book.measure()
     where, period, whole = book.against_caps(within)
-    show.echo(f"What one {measure.unit if measure else 'user'} has lost:")
+    terminal.echo(f"Spent, for one {measure.unit if measure else 'user'}:")
     if where or period.cap:
         _print_bars(f"in {where or 'any period'}", period)
     _print_bars("over all releases", whole)
     if where and measure is not None and measure.neighbors == "add-remove":
-        show.echo(
+        terminal.echo(
             f"  In {where} she is there with all her entries of it, or not. A part of them, such "
             "as one\n  day, can cost more: --period tells."
         )
     if rows and not where:
-        show.echo("  No release names a period (--period): this is also the loss in any period.")
+        terminal.echo(
+            "  No release names a period (--period): this is also the loss in any period."
+        )
     fixed = book.fixed_in_advance(within)
     if fixed is not None and not whole.composed:
         delta, _, epsilon = fixed
         if epsilon is not None and epsilon < _WORTH_SAYING * spent.all.epsilon:
-            show.echo(
+            terminal.echo(
                 "  if all parameters were fixed in advance: "
                 f"epsilon {format_number(epsilon)} at delta {format_number(delta)}"
             )
     if whole.composed:
-        show.echo(
+        terminal.echo(
             f"  Epsilon is at delta {format_number(whole.delta)}, half of which is kept for items "
             "of one person alone."
         )
     if measure is not None and rows:
         _print_meaning(measure, spent, composed=whole.composed or period.composed)
     if (changed := changed_promise(book)) is not None:
-        show.echo(f"\n{changed}")
+        terminal.echo(f"\n{changed}")
     if book.moved_to is not None:
-        show.echo(f"\nThis ledger was moved to {book.moved_to}: nothing is charged here.")
+        terminal.echo(f"\nThis ledger was moved to {book.moved_to}: nothing is charged here.")
     if book.approvers is not None:
-        show.echo(f"\nPlans are approved by: {', '.join(principals(book.approvers))}.")
+        terminal.echo(f"\nPlans are approved by: {', '.join(signer_names(book.approvers))}.")
     decided = book.decisions()
     if past := [event for event in decided if event.kind == "bypassed"]:
-        show.echo(f"\n{len(past)} published past this ledger, and not counted in it.")
+        terminal.echo(f"\n{len(past)} published past this ledger, and not counted in it.")
     last = decided[-1]
-    show.echo(
+    terminal.echo(
         f"\n{len(decided)} decision{'s' if len(decided) > 1 else ''} on record, the last by "
         f"{last.by} on {last.time:%Y-%m-%d}:\n  zealous ledger events {shlex.quote(str(path))}"
     )
@@ -151,15 +153,15 @@ def _print_meaning(measure: Measure, spent: Accounts, *, composed: bool) -> None
     deltas = format_number(spent.anybody)
     meaning = {
         "probabilistic": "All of it together is probabilistic differential privacy:\n"
-        f"the chance that {WHOEVER[measure.unit]} is breached is at most {deltas}.",
+        f"the chance that {WHOEVER[measure.unit]} is exposed is at most {deltas}.",
         "indistinguishable": "Some of it is indistinguishable only, and so is all of it together:"
         f"\ndelta is per person (all deltas add up to {deltas}).",
         "composed": "Composed losses are a promise of indistinguishability:"
         f"\ndelta is per person (all deltas add up to {deltas}).",
     }["composed" if composed else spent.definition]
     for warning in unit_warning(measure.unit):
-        show.echo(f"\n{warning}")
-    show.echo(
+        terminal.echo(f"\n{warning}")
+    terminal.echo(
         f"\nThe figures limit how far anybody's odds {ODDS[measure.neighbors, measure.unit]} move "
         f"(neighbours: {measure.neighbors}).\n{meaning}"
     )
@@ -183,10 +185,10 @@ def _print_bars(title: str, spent: Standing) -> None:
     for name, used, most in spent.figures():
         head = f"  {title if name == 'epsilon' else '':<18} {name:<8}"
         if used is None:
-            show.echo(f"{head}over the cap: more can be exposed than delta allows")
+            terminal.echo(f"{head}over the cap: more can be exposed than delta allows")
             continue
         if most is None:
-            show.echo(f"{head}{format_number(used)}, no cap")
+            terminal.echo(f"{head}{format_number(used)}, no cap")
             continue
         left = most - used
         rest = (
@@ -194,7 +196,7 @@ def _print_bars(title: str, spent: Standing) -> None:
             if left >= 0
             else f"{format_number(-left)} over the cap"
         )
-        show.echo(
+        terminal.echo(
             f"{head}{bar(used, most)}  {format_number(used)} of {format_number(most)}, {rest}"
         )
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import path_argument, path_option
-from zealous.series.changes import ERROR_RATE, shown
+from zealous.series.changes import ERROR_RATE, change_row
 from zealous.series.changes import changes as find
 from zealous.series.changes_files import write_changes
 
@@ -53,7 +53,7 @@ def changes(old: Path, new: Path, error_rate: float, output: Path | None, as_jso
     if output is not None:
         write_changes(found, output)
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {
                 "changes": [asdict(each) for each in found],
                 "error_rate": found.error_rate,
@@ -63,13 +63,13 @@ def changes(old: Path, new: Path, error_rate: float, output: Path | None, as_jso
             }
         )
         return
-    show.table(
+    terminal.table(
         found.summary(),
         ["change", "kind", "item", "before", "after"],
-        [shown(each) for each in found[:_SHOWN]],
+        [change_row(each) for each in found[:_SHOWN]],
     )
     if len(found) > _SHOWN:
-        show.echo(f"and {len(found) - _SHOWN:,} more: write all of them with -o DIR")
-    show.echo(found.meaning())
+        terminal.echo(f"and {len(found) - _SHOWN:,} more: write all of them with -o DIR")
+    terminal.echo(found.meaning())
     for kind, why in found.not_compared.items():
-        show.echo(f"Not compared: {kind}, since {why}.")
+        terminal.echo(f"Not compared: {kind}, since {why}.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import path_option
 from zealous.cli.study.compare import findings
@@ -14,7 +14,7 @@ from zealous.errors import ReleaseError
 from zealous.logs.log import read_log
 from zealous.study.compare import compare
 from zealous.study.demonstration import demonstrate
-from zealous.study.demonstration_text import as_object, tell
+from zealous.study.demonstration_text import as_object, story_text
 from zealous.study.extra import check_installed
 from zealous.study.grid.study import Study
 
@@ -37,7 +37,7 @@ _STUDY = Study(epsilons=(1, 2, 5, 10), k=(10, 50), draws=3)  # a part of the who
 
 @click.command(help=_HELP)
 @path_option("-o", "--output", default=Path("demo"), show_default=True, metavar="DIR")
-@click.option("--users", type=int, default=80_000, show_default=True)
+@click.option("--users", type=int, default=80_000, show_default=True, help="How many people.")
 @click.option("--study", is_flag=True, help="Compare methods on the log as well.")
 @JSON
 def demo(output: Path, users: int, study: bool, as_json: bool) -> None:
@@ -48,14 +48,14 @@ def demo(output: Path, users: int, study: bool, as_json: bool) -> None:
         output.mkdir(parents=True)
     except OSError:
         raise ReleaseError(f"{output} exists already or cannot be made: name another") from None
-    with show.current_step() as say:
+    with terminal.current_step() as say:
         found = demonstrate(output, users=users, say=say)
     if as_json:
-        show.as_json({**as_object(found), "directory": str(output)})
+        terminal.as_json({**as_object(found), "directory": str(output)})
     else:
-        click.echo(tell(found, output, width=show.width()))
+        click.echo(story_text(found, output, width=terminal.width()))
     if study:
-        with show.reporting_progress() as say:
+        with terminal.reporting_progress() as say:
             compared = compare(
                 read_log(output / "log.parquet"), _STUDY, output=output / "study", say=say
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.option_values import path_option
 from zealous.errors import UsageError
 from zealous.synthetic import PAPER, REGULARS, VISITORS, generate_shop
@@ -17,10 +17,10 @@ from zealous.synthetic import generate as generate_log
 _BEHAVIOURS = {"regulars": REGULARS, "visitors": VISITORS}
 _HELP = """Make a synthetic search log that behaves like a real one.
 
-Everything in it is invented, and it is labelled synthetic. At 500,000 users it is near the log of
-the paper; the command prints how near. With --behaviour visitors, releases of it are near the
+Everything in it is invented, and it is labelled synthetic. At 500,000 users it resembles the log of
+the paper; the command prints how closely. With --behaviour visitors, releases of it resemble the
 paper's as well, for every m. With --shop it is a table of purchases instead: customer, invoice,
-time, product.
+time, product, price.
 
 \b
 Examples:
@@ -30,10 +30,10 @@ Examples:
 
 
 @click.command(help=_HELP)
-@path_option("-o", "--output", required=True, metavar="FILE")
-@click.option("--users", type=int, required=True, metavar="N")
+@path_option("-o", "--output", required=True, metavar="FILE", help="A new Parquet file.")
+@click.option("--users", type=int, required=True, metavar="N", help="How many people.")
 @click.option("--seed", type=int, required=True, help="The same seed gives the same log.")
-@click.option("--days", type=int, default=30, show_default=True)
+@click.option("--days", type=int, default=30, show_default=True, help="How many days.")
 @click.option(
     "--behaviour",
     type=click.Choice(tuple(_BEHAVIOURS)),
@@ -66,10 +66,10 @@ def generate(
     if shop and behaviour != "regulars":
         raise UsageError("--behaviour is how people search: leave it out for --shop")
     make = generate_shop if shop else partial(generate_log, behaviour=_BEHAVIOURS[behaviour])
-    with show.progress_bar("generating") as progress:
+    with terminal.progress_bar("generating") as progress:
         make(output, users=users, seed=seed, days=days, progress=progress)
     what = f"shop with {users:,} customers" if shop else f"log of {users:,} users"
-    show.echo(f"{output}: a synthetic {what}")
+    terminal.echo(f"{output}: a synthetic {what}")
     if shop or figures is False:
         return
     made = count(output)
@@ -78,4 +78,4 @@ def generate(
         for kind, (per_user, distinct) in made.kinds.items()
     ]
     names = ["kind", "a user", "paper", "distinct", "paper (500,000 users)"]
-    show.table(f"{made.entries:,} entries", names, rows)
+    terminal.table(f"{made.entries:,} entries", names, rows)

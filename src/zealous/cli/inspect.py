@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.options import Given
 from zealous.cli.options.items import ITEMS, items_option, kinds_from
@@ -55,13 +55,13 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
             _print_header(given)
         raise
     if as_json:
-        show.as_json({"internal": True, **asdict(found)})
+        terminal.as_json({"internal": True, **asdict(found)})
     else:
         _print_inspection(found)
         shown = {each.kind for each in found.kinds}
         unsaid = [each for each in (items or "").split(",") if each and each not in shown]
         if found.kinds and unsaid:
-            show.echo(
+            terminal.echo(
                 f"{', '.join(unsaid)}: made of things once these are published; above are the "
                 "things."
             )
@@ -70,7 +70,7 @@ def inspect(items: str | None, as_json: bool, **given: Any) -> None:
 def _inspect(items: str | None, given: Given) -> Inspection:
     log = log_from(given)
     kinds = kinds_from(items, given | {"items_per_user": _ANY}) if items else []
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         say("reading the log")
         return run(log, kinds, log.engine)
 
@@ -83,27 +83,27 @@ def _print_header(given: Given) -> None:
         else:
             with query(given["paths"][0], given["sql"]).open_rows(()) as rows:
                 guesses = guess_roles(rows.schema.names)
-        show.echo(_INTERNAL)
+        terminal.echo(_INTERNAL)
         columns = [(each.column, each.role) for each in guesses]
-        show.table("Columns", ["column", "looks like"], columns)
+        terminal.table("Columns", ["column", "looks like"], columns)
 
 
 def _print_inspection(found: Inspection) -> None:
-    show.echo(_INTERNAL)
+    terminal.echo(_INTERNAL)
     roles = {name: role for role, name in found.columns.items()}
     columns = found.names or tuple(found.columns.values())
-    show.table("Columns", ["column", "understood as"], [(n, roles.get(n, "")) for n in columns])
-    show.table("Entries", ["figure", "value"], [_row(*pair) for pair in found.overall.items()])
+    terminal.table("Columns", ["column", "understood as"], [(n, roles.get(n, "")) for n in columns])
+    terminal.table("Entries", ["figure", "value"], [_row(*pair) for pair in found.overall.items()])
     if found.kinds:
-        show.table(
+        terminal.table(
             "Items",
             ["kind", "a user", "distinct a user", "median", "most", "distinct in all"],
             [(k.kind, k.occurrences, k.distinct, k.median, k.most, k.items) for k in found.kinds],
         )
     if found.skipped:
-        show.table("Lines skipped", ["reason", "lines"], list(found.skipped.items()))
+        terminal.table("Lines skipped", ["reason", "lines"], list(found.skipped.items()))
     for warning in found.warnings:
-        show.echo(f"Warning: {warning}")
+        terminal.echo(f"Warning: {warning}")
 
 
 def _row(name: str, value: object) -> tuple[str, str]:

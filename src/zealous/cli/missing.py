@@ -63,7 +63,7 @@ def check_complete(items: str | None, given: Given) -> None:
         missing.append("--user")
     why = "\n".join(f"  {option:<16}  {_WHY[option]}" for option in missing)
     context = click.get_current_context()
-    typed = _typed(context)
+    typed = _given_arguments(context)
     named = {word.partition("=")[0] for word in typed}
     more = with_values([word for pair in proposed.items() if pair[0] not in named for word in pair])
     name = context.command_path.partition(" ")[2]
@@ -147,7 +147,7 @@ def _pairs(words: Sequence[str]) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def _typed(context: click.Context) -> list[str]:
+def _given_arguments(context: click.Context) -> list[str]:
     """The arguments of a command as they were given, but for passwords."""
     words: list[str] = []
     for each in context.command.params:

@@ -78,6 +78,12 @@ def pairs(text: str, option: str) -> dict[str, str]:
 def items_per_user_from(text: str, names: Sequence[str]) -> dict[str, int]:
     """The most items of a user, by name of kind."""
     if "=" not in text:
+        if "," in text:
+            numbers = zip(names, text.split(","), strict=False)
+            each = ",".join(f"{name}={number.strip()}" for name, number in numbers)
+            raise UsageError(
+                f"--items-per-user must say which kind a number is for, such as {each}"
+            )
         return dict.fromkeys(names, whole_number(text, "--items-per-user"))
     found = pairs(text, "--items-per-user")
     if set(found) != set(names):

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.option_values import path_option
 from zealous.cli.options import Given
@@ -30,7 +30,7 @@ from zealous.files.places import absolute_name
 from zealous.items import Kind
 from zealous.logs.log import Log
 from zealous.owner.advice import Advice
-from zealous.owner.draft import Rung, default_delta, rung
+from zealous.owner.draft import Rung, default_delta, epsilon_rung
 from zealous.owner.parameter_search import advise
 from zealous.owner.start import USERS
 from zealous.owner.start_text import Page, ladder_only
@@ -74,7 +74,7 @@ Let the program choose the mechanism that publishes most:
 
 
 @command(help=_HELP)
-@items_option("The kinds of items; one of any kind if left out.")
+@items_option("The kinds of items. If left out, the plan is for one table of any kind.")
 @options(PLAN, FILES)
 @path_option(
     "-o",
@@ -109,7 +109,7 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
     """Choose the parameters of a release, without any data."""
     if given["advise"] and epsilon_from(given) is None and not (output or given["like"]):
         given = _with_examples(items, given)
-        _print_ladder([rung(each) for each in _every_epsilon(items, given)], given, as_json)
+        _print_ladder([epsilon_rung(each) for each in _every_epsilon(items, given)], given, as_json)
         return
     if given["like"] and not given["advise"]:
         raise UsageError("--like goes with --advise")
@@ -117,37 +117,37 @@ def plan(items: str | None, output: Path | None, as_json: bool, **given: Any) ->
     public = _public_source(given) if given["like"] else None
     if isinstance(public, Log):
         planned = replace(planned, advised_by=tuple(map(absolute_name, public.paths)))
-        remember_looked_at(public, show.note)
+        remember_looked_at(public, terminal.note)
     if items:
         sql = given["sql"].strip() if given["sql"] else None
         planned = planned.for_log(columns_for(planned, given), cleaning_from(given), sql)
     planned = planned.for_people(given["dataset"], given["people"])
     if output:
         sha256 = write_plan(planned, output)
-        show.note(
+        terminal.note(
             f"Written to {output}, SHA-256 {sha256}. Once it is approved: publish --plan {output}"
         )
     refuse_other_mechanisms(planned, given, ("advise",))
     advice = _advice_by_kind(planned, public) if given["advise"] else []
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {
                 **plan_as_json(planned),
                 **({"advice": [each.figures() for each in advice]} if advice else {}),
             }
         )
         return
-    show.echo(planned)
+    terminal.echo(planned)
     if given["releases"]:
-        show.note(
+        terminal.note(
             f"{given['releases']} releases by this plan keep the epsilon and delta that were asked "
             "for together, if all are published by it."
         )
     for each in advice:
         click.echo()
         for grid in each.tables():
-            show.table(grid.title, grid.names, grid.rows)
-        show.echo("\n\n".join(each.explanation()))
+            terminal.table(grid.title, grid.names, grid.rows)
+        terminal.echo("\n\n".join(each.explanation()))
 
 
 def _with_examples(items: str | None, given: Given) -> Given:
@@ -170,14 +170,14 @@ def _every_epsilon(items: str | None, given: Given) -> Iterator[Plan]:
 
 def _print_ladder(rungs: Sequence[Rung], given: Given, as_json: bool) -> None:
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {"ladder": [{**each._asdict(), "epsilon": float(each.epsilon)} for each in rungs]}
         )
         return
-    page, units = Page(show.width()), UNIT_PLURALS[given["unit"]]
+    page, units = Page(terminal.width()), UNIT_PLURALS[given["unit"]]
     bound = f"at most {given['users']:,} {units} and " if given["users"] else ""
-    show.echo(ladder_only(page, rungs, units))
-    show.note(
+    terminal.echo(ladder_only(page, rungs, units))
+    terminal.note(
         f"For {bound}delta {given['delta']}: --users, --delta and --items-per-user say yours."
     )
 
@@ -196,7 +196,7 @@ def refuse_other_mechanisms(planned: Plan, given: Given, names: Sequence[str]) -
 
 def _advice_by_kind(planned: Plan, public: Log | Release | None) -> list[Advice]:
     """For each kind, choices at its share of the budget."""
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         return [
             advise(part.goal, part.kind, public, select=planned.select, say=say)
             for part in planned.parts

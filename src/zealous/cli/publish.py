@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.associations import print_strongest_rules
 from zealous.cli.help import JSON, command, names_of, options
 from zealous.cli.missing import check_complete
@@ -23,9 +23,9 @@ from zealous.errors import UsageError
 from zealous.files.places import Place, place_of
 from zealous.owner.draft import least_users, users_to_appear
 from zealous.owner.start import default_output
-from zealous.planning.part import undercount
+from zealous.planning.part_text import undercount
 from zealous.planning.plan_file import read_plan
-from zealous.privacy.guarantee import UNIT_PLURALS, UNITS
+from zealous.privacy.guarantee import UNITS
 from zealous.privacy.levels import is_weak, strength
 from zealous.privacy.units import unit_warning
 from zealous.record.codec import to_json
@@ -92,7 +92,7 @@ def publish(
     else:
         log = log_from(given)
         planned = plan_from(items, given, log)
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         if (needed := users_to_appear(planned)) > 1:
             say(
                 f"an item needs about {needed:,} {planned.goal.units()} to appear: with fewer than "
@@ -108,9 +108,11 @@ def publish(
         )
     directory = release.directory or output
     # Exit code 0 says that there is a release: whoever takes it for failed would pay twice.
-    with show.keeping_finished_work(f"the release is complete in {directory}"):
+    with terminal.keeping_finished_work(f"the release is complete in {directory}"):
         if as_json:
-            show.as_json({**to_json(read_release(directory).record), "directory": str(directory)})
+            terminal.as_json(
+                {**to_json(read_release(directory).record), "directory": str(directory)}
+            )
         else:
             summary(release, directory)
 
@@ -136,20 +138,20 @@ def summary(release: Release, output: Path | Place) -> None:
         )
         for part in release.record.plan
     ]
-    show.table(
+    terminal.table(
         f"Published in {output}",
         ["kind", "items", f"items a {goal.unit}", "count above", "noise at most (95 %)"],
         rows,
     )
     most = [part.items_per_user for part in release.record.plan]
-    show.echo(undercount(most, UNIT_PLURALS[goal.unit]))
+    terminal.echo(undercount(most, goal.unit))
     for part in release.record.plan:
         if not len(release[part.kind]):
-            show.echo(f"{part.kind}: {why_empty(part, release.record)}")
+            terminal.echo(f"{part.kind}: {why_empty(part, release.record)}")
     print_strongest_rules(release)
     weak = f" {strength(goal.epsilon)}" if is_weak(goal.epsilon) else ""
     weak += "".join(f" {each}" for each in unit_warning(goal.unit))
-    show.echo(
+    terminal.echo(
         f"{goal.title}, {epsilon_and_delta(goal)}, for {UNITS[goal.unit]}.{weak}\n"
         f"Start with {output / 'README.md'}; the page to sign is "
         f"{output / 'statement.html'}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import path_argument, path_option
 from zealous.record.codec import to_json
@@ -61,7 +61,7 @@ def review(
     as_json: bool,
 ) -> None:
     """Remove rows from a release before it leaves."""
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         found = run(
             release,
             block=block,
@@ -72,7 +72,7 @@ def review(
             say=say,
         )
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {
                 "directory": str(found.directory) if found.directory else None,
                 "review": to_json(found.release.record)["review"],
@@ -85,7 +85,7 @@ def review(
 
 def _print_review(found: ReviewResult, output: Path | None) -> None:
     if found.flagged:
-        show.table(
+        terminal.table(
             "Caught by a rule",
             ["kind", "item", "count", "why", ""],
             [
@@ -104,14 +104,14 @@ def _print_review(found: ReviewResult, output: Path | None) -> None:
         (kind, before, len(found.release[kind]), before - len(found.release[kind]), allowed[kind])
         for kind, before in found.before.items()
     ]
-    show.table("Rows", ["kind", "before", "after", "gone", "allowed to stay"], rows)
+    terminal.table("Rows", ["kind", "before", "after", "gone", "allowed to stay"], rows)
     if output is None:
-        show.echo("Nothing was written: give -o DIR to write what is left as a release.")
+        terminal.echo("Nothing was written: give -o DIR to write what is left as a release.")
         return
     if not found.release.record.is_filtered():
-        show.echo(f"Written to {output}. No row was removed: it keeps all that the parent has.")
+        terminal.echo(f"Written to {output}. No row was removed: it keeps all that the parent has.")
         return
-    show.echo(
+    terminal.echo(
         f"Written to {output}. It keeps (epsilon, delta)-indistinguishability, and not "
         "probabilistic differential privacy. No budget was charged."
     )

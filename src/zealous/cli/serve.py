@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.option_values import path_argument, path_option
 from zealous.errors import UsageError
 
 _HELP = """Plan, approve, publish, explore, review and sign in a browser, on this machine.
 
-Prints the address on the first line; it works once, and opens in a browser by itself. The FOLDERs
-are the only places it sees, the current one if none is named: put the log and its ledger there.
-Nothing is fetched from elsewhere, and nobody on another machine can reach it. With --release alone
-it shows a release to whoever received it, and changes nothing. It needs zealous[web].
+Prints its address on the first line, which works once, and opens it in a browser. It sees only the
+FOLDERs, or the current one if none is named: put the log and its ledger there. Nothing is fetched
+from elsewhere, and nobody on another machine can reach it. With --release alone it shows a release
+to its recipient, and changes nothing. It needs zealous[web].
 
 \b
 Examples:
@@ -36,7 +36,11 @@ Examples:
     metavar="DIR",
     help="A release to explore. Can be repeated, to compare two.",
 )
-@click.option("--internal", is_flag=True, help="Also show figures that must not leave, in red.")
+@click.option(
+    "--internal",
+    is_flag=True,
+    help="Also show true figures of the log, which must stay with its owner; marked in red.",
+)
 @path_option("--key", metavar="FILE", help="The SSH key that you sign with; see zealous approve.")
 def serve(
     folders: tuple[Path, ...],
@@ -62,4 +66,4 @@ def serve(
             raise UsageError(f"{each} is no release: it has no release.json")
     seen = [*releases, *(folders or ([] if reading else [Path()]))]
     bench = Bench(folders=Folders(seen), reading=reading, internal=internal, key=key)
-    run(bench, port=port, browser=not no_browser, echo=click.echo, note=show.note)
+    run(bench, port=port, browser=not no_browser, echo=click.echo, note=terminal.note)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options, options_of
 from zealous.cli.option_values import NUMBER, items_per_user_from, path_option
 from zealous.cli.options import Given
@@ -21,7 +21,9 @@ from zealous.cli.options.log import LOG, log_from, stated_from
 from zealous.cli.publish import publish
 from zealous.errors import UsageError
 from zealous.items import default_items_per_user
+from zealous.ledger import Ledger
 from zealous.logs.column_names import Role
+from zealous.logs.log import Log
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.owner import start_text as text
 from zealous.owner.draft import Draft, default_delta, kinds_of
@@ -40,11 +42,13 @@ from zealous.owner.start import (
     new_output_name,
     offers,
     reading_options,
+    unnest_hint,
     with_values,
 )
-from zealous.planning.plan_file import write_plan
+from zealous.planning.plan_file import check_new_plan, write_plan
 from zealous.privacy.guarantee import DEFINITIONS, UNIT_PLURALS, Unit, exact_fraction
 from zealous.privacy.levels import LEVELS
+from zealous.release.account import Account
 
 _HELP = """Find out how to read a file, propose a plan, and print the command that publishes it.
 
@@ -98,13 +102,15 @@ def start(as_json: bool, **given: Any) -> None:
     """Find out how to read a file, propose a plan, and print the command that publishes it."""
     if given["sql"]:
         raise UsageError("start looks at files: look at a query's result by `zealous inspect`")
+    if given["output"] is not None:
+        check_new_plan(given["output"])
     guide = _Guide(given, quiet=as_json)
     found = guide.find_log()
     offered = offers(found)
     draft = guide.make_draft(found, offered)
     result = {**draft.figures(), **guide.finish(found, draft)}
     if as_json:
-        show.as_json({**found.figures(), "offered": [each.items for each in offered], **result})
+        terminal.as_json({**found.figures(), "offered": [each.items for each in offered], **result})
 
 
 class _Guide:
@@ -115,7 +121,7 @@ class _Guide:
         self.quiet = quiet
         self.asks = not quiet and _in_terminal()
         self.answered = False
-        self.page = text.Page(show.width())
+        self.page = text.Page(terminal.width())
         self.epsilon = epsilon_from(given)
 
     def find_log(self) -> FoundLog:
@@ -146,7 +152,7 @@ class _Guide:
         if person is None:
             raise UsageError(
                 "which column is the person? No name says so. Try\n  zealous start "
-                f"{shlex.join(found.paths)} --user COLUMN"
+                f"{shlex.join(found.paths)} --user COLUMN{_in_objects(found)}"
             )
         return found
 
@@ -241,7 +247,7 @@ class _Guide:
             looked = {"this_log": {"users": users, "expected_items": expected}}
         self._say(text.promise_section(self.page, draft))
         if plan:
-            write_plan(planned, plan)
+            write_plan(planned.for_people(_dataset_of(log)), plan)
             wish = with_values(["--plan", str(plan)])
         command = ["zealous", "publish", *reading, *wish, *output]
         decided = self.epsilon is not None
@@ -286,12 +292,24 @@ class _Guide:
 
     def _note(self, said: str) -> None:
         if self.asks:
-            show.note(said)
+            terminal.note(said)
 
     def _say(self, section: str) -> None:
         if not self.quiet:
             click.echo(f"\n{section}" if self.answered else section)
             self.answered = False
+
+
+def _in_objects(found: FoundLog) -> str:
+    """What to do where the person's id may be in an object."""
+    nested = [each for each in found.format.columns if each in found.format.nested]
+    return f"\nIf an object holds it, {unnest_hint(nested[-1])}" if nested else ""
+
+
+def _dataset_of(log: Log) -> str | None:
+    """What the ledger of a log, which the command charges, calls the people of it."""
+    path = Account().charged_to(log.paths)
+    return Ledger.open(path).book().dataset if path.exists() else None
 
 
 class _Names(click.ParamType[str]):
@@ -340,7 +358,7 @@ class _Items(click.ParamType[list[str]]):
         try:
             return self.names(str(value))
         except UsageError as error:
-            wrapped = textwrap.fill(f"Error: {error}", show.width(), break_long_words=False)
+            wrapped = textwrap.fill(f"Error: {error}", terminal.width(), break_long_words=False)
             self.fail(wrapped.removeprefix("Error: "), param, context)
 
     def names(self, text: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import PLACE, path_argument, path_option
 from zealous.files.places import Place
@@ -55,7 +55,7 @@ def verify(
     checks = run(release, ledger, parent)
     if as_json:
         found = [asdict(check) for check in checks]
-        show.as_json({"ok": checks.ok, "checks": found, "shown": SHOWN})
+        terminal.as_json({"ok": checks.ok, "checks": found, "shown": SHOWN})
     else:
         print_checks(release, checks)
     context.exit(0 if checks.ok else 1)
@@ -64,7 +64,7 @@ def verify(
 def print_checks(release: Path, checks: Verdict) -> None:
     """The checks for people."""
     rows = [(each.name, STATES[each.ok], each.detail) for each in checks]
-    show.table(f"{release}", ["check", "", "what was found"], rows)
-    show.echo(checks.summary())
+    terminal.table(f"{release}", ["check", "", "what was found"], rows)
+    terminal.echo(checks.summary())
     if checks.ok:
-        show.echo(SHOWN)
+        terminal.echo(SHOWN)

@@ -17,7 +17,7 @@ from zealous.items import Kind
 from zealous.logs.source import Source
 
 Select = Literal["random", "first", "frequent"]
-_LOOK_AHEAD = 20  # with a larger m most of what a user has is near enough to be looked at
+_LOOK_AHEAD = 20  # the largest m for which looking ahead leaves out enough rows to pay
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from zealous.counting.bound import Select, equal_columns
 from zealous.counting.histogram import item_columns, users_keeping
 from zealous.counting.kept_arrays import BYTES_PER_PAIR, KeptArrays
-from zealous.engines.engine import Counted, Each, Engine, Stored, table_name
+from zealous.engines.engine import Counted, Each, Engine, LocalEngine, Stored, table_name
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.libraries import pa
@@ -27,9 +27,9 @@ _MOST_PAIRS = 1 << 31  # whose items have numbers of 32 bits
 
 @dataclass(frozen=True, kw_only=True)
 class KeptTables:
-    """Who keeps what: every user and every item has a number, and nothing else of the log is left.
+    """Who keeps what: `pairs` holds numbers alone, and only `items` says what an item is.
 
-    Internal, as the log is: numbers of items mean nothing outside.
+    As secret as the log: none of it is published.
 
     Attributes:
         engine: Where it is.
@@ -48,8 +48,9 @@ class KeptTables:
         """Rows of (item, listed, evidence, weight) as `draw` leaves them, which it sees once each.
 
         Args:
-            before: Such rows: users give in proportion to weight, and nothing to what has none,
-                which is left out. None for the first time: then all are alike and without evidence.
+            before: Such rows, with the strength in the place of the weight: users give in
+                proportion to it, and nothing to what has none, which is left out. None for the
+                first time: then all are alike and without evidence.
             length: The length of the vector of one user's weights.
             draw: Is given true weights, and gives evidence and what users give in proportion to
                 the next time.
@@ -57,7 +58,7 @@ class KeptTables:
         Guarantee:
             The weights that one user gives are whole numbers, and the sum of their squares is at
             most the square of `length`. They depend on what she keeps and on `before` alone. Every
-            item that somebody keeps or that is listed is there, but for those whose weight was 0.
+            item that somebody keeps or that is listed is there, but for those whose strength was 0.
         """
         return Counted(self.engine, lambda: self._weighed(before, length)).store(draw)
 
@@ -91,7 +92,7 @@ class KeptTables:
         ]
 
     def without_weight(self, state: Stored) -> Iterator[pa.RecordBatch]:
-        """Rows of (item...): those whose weight is 0."""
+        """Rows of (item...): those whose strength is 0."""
         gone = f"select item from {state.name} where weight = 0"
         return named_items(self.engine, self.items, self.columns, gone)
 
@@ -134,12 +135,12 @@ def keep_items(
         kind, source, bound=bound, select=select, key=key, restricted_to=restricted_to
     ).name
     known = None if listed is None else table_name(engine, item_columns(kind, listed))
-    as_arrays = ordered or _fits(engine, kept)
+    local = engine.local()
+    as_arrays = ordered or _fits(local, kept)
     users = Step("different", f"select distinct user from {kept}")
     persons = _stored(engine, _numbered([users], engine.row_identifier()))
-    number = "row_number() over ()" if as_arrays else engine.row_identifier()
-    if ordered:
-        number = f"row_number() over (order by {comma_separated(map(identifier, columns))})"
+    order = f"order by {comma_separated(map(identifier, columns))}" if ordered else ""
+    number = f"row_number() over ({order})" if as_arrays else engine.row_identifier()
     items = _stored(engine, _numbered(_different(kept, known, columns), number))
     pairs = Step(
         "pairs",
@@ -157,24 +158,25 @@ def keep_items(
                     engine, items, columns, f"select item from {table_name(engine, numbers)}"
                 ),
                 largest=STRENGTH,
+                threads=1 if ordered or local is None else local.threads,
             )
         return KeptTables(
             engine=engine, pairs=_stored(engine, [pairs]), items=items, columns=columns
         )
     finally:
-        engine.drop(kept)
+        for of_users in (kept, persons):
+            engine.drop(of_users)
 
 
-def _fits(engine: Engine, kept: str) -> bool:
+def _fits(engine: LocalEngine | None, kept: str) -> bool:
     """Whether arrays of what is kept are small beside the memory of this machine.
 
     Not where nobody keeps anything: a rehearsal then runs all SQL that a large log will.
     """
-    local = engine.local()
-    if local is None:
+    if engine is None:
         return False
     [(rows,)] = engine.rows([Step("rows", f"select count(*) from {kept}")])
-    return 0 < rows < _MOST_PAIRS and int(rows) * BYTES_PER_PAIR <= local.memory // _SHARE
+    return 0 < rows < _MOST_PAIRS and int(rows) * BYTES_PER_PAIR <= engine.memory // _SHARE
 
 
 def _different(kept: str, known: str | None, columns: Sequence[str]) -> list[Step]:
@@ -200,5 +202,8 @@ def _listed_numbers(items: str) -> Step:
 def _stored(engine: Engine, steps: list[Step]) -> str:
     """The name of a table of the rows of the last step, worked out once."""
     found = Stored.new(engine)
-    engine.materialize(found.name, steps, lambda batch: batch)
+    if engine.local() is not None:
+        engine.append_rows(found.name, steps)
+    else:
+        engine.materialize(found.name, steps, lambda batch: batch)
     return found.name

@@ -8,6 +8,7 @@ Guarantee:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 BYTES_PER_PAIR = 48  # 4 of the pair, and if each item is kept once 44 of the item, at the most
 _PAIRS_AT_ONCE = 1 << 22  # that are weighed
-_ITEMS_AT_ONCE = 1 << 20  # that get noise
+_ITEMS_AT_ONCE = 1 << 20  # that get noise, in all threads together
 
 
 class Weighed(NamedTuple):
@@ -47,6 +48,7 @@ class KeptArrays:
         listed: For each item whether it is on a public list, 1 or 0.
         names: Gives rows of (item...) for a table of the column `item`.
         largest: The strength of all items at first.
+        threads: How many draw noise at a time; 1 draws it in the order of the items.
     """
 
     items: npt.NDArray[np.int32]
@@ -54,6 +56,7 @@ class KeptArrays:
     listed: npt.NDArray[np.int8]
     names: Callable[[pa.Table], Iterator[pa.RecordBatch]]
     largest: int
+    threads: int = 1
 
     @classmethod
     def read(
@@ -62,6 +65,7 @@ class KeptArrays:
         listed: Iterable[pa.RecordBatch],
         names: Callable[[pa.Table], Iterator[pa.RecordBatch]],
         largest: int,
+        threads: int = 1,
     ) -> KeptArrays:
         """Read rows of (person, item), ordered by person, and of (item, listed).
 
@@ -88,6 +92,7 @@ class KeptArrays:
             listed=marks,
             names=names,
             largest=largest,
+            threads=threads,
         )
 
     def weigh(self, before: Weighed | None, length: int, draw: Each) -> Weighed:
@@ -100,8 +105,8 @@ class KeptArrays:
             evidence, strength = before.evidence.copy(), before.strength.copy()
         weights = self._sums(strength, length)
         left = np.flatnonzero(strength)
-        for first in range(0, len(left), _ITEMS_AT_ONCE):
-            numbers = left[first : first + _ITEMS_AT_ONCE]
+
+        def draw_some(numbers: npt.NDArray[np.intp]) -> None:
             columns = {
                 "item": numbers,
                 "listed": self.listed[numbers].astype(np.int64),
@@ -112,6 +117,11 @@ class KeptArrays:
             drawn = draw(pa.RecordBatch.from_arrays(arrays, names=list(columns)))
             evidence[numbers] = drawn["evidence"].to_numpy()
             strength[numbers] = drawn["weight"].to_numpy()
+
+        size = max(1, min(_ITEMS_AT_ONCE, len(left) + self.threads - 1) // self.threads)
+        parts = [left[first : first + size] for first in range(0, len(left), size)]
+        with ThreadPoolExecutor(self.threads) as threads:
+            list(threads.map(draw_some, parts))  # each item is in one part, and drawn once
         return Weighed(evidence, strength, left[strength[left] == 0])
 
     def _sums(self, strength: npt.NDArray[np.int32], length: int) -> npt.NDArray[np.int64]:

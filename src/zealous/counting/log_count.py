@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from zealous.counting.bound import Select
-from zealous.counting.histogram import histogram
+from zealous.counting.histogram import ItemRule, histogram
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.kept_arrays import KeptArrays
 from zealous.engines.engine import Stored
@@ -45,16 +44,20 @@ class LogCount:
     ordered: bool = False
     say: Callable[[str], None] = lambda _: None
 
-    def __call__(self, **how: Any) -> Iterable[pa.RecordBatch]:
+    def __call__(
+        self, *, bound: int, at_least: int, only: pa.Table | ItemRule | None = None
+    ) -> Iterable[pa.RecordBatch]:
         """Count once."""
         counted = histogram(
             self.kind,
             self.source,
+            bound=bound,
+            at_least=at_least,
+            only=only,
             select=self.select,
             key=self.key,
             restricted_to=self.restricted_to,
             say=self.say,
-            **how,
         )
         if not self.ordered:
             return counted

@@ -232,6 +232,8 @@ class Engine(Protocol):
 class LocalEngine(Engine, Protocol):
     """An engine that works on this machine, so that Python can work on the rows too.
 
+    What `append_rows` appends is worked out once, and may hold a `row_identifier`.
+
     Attributes:
         memory: The most memory it should use, in bytes.
         threads: How many threads it has.

@@ -101,7 +101,7 @@ class SplitLines:
                 for records in split(block, skipped):
                     if self.limits is not None:
                         records = without_long_texts(records, self.limits, skipped)
-                    yield self._told(records)
+                    yield self._with_empty_reason(records)
         yield from self._left_out(skipped)
 
     def _begin(
@@ -129,7 +129,7 @@ class SplitLines:
         except LogError:
             return False
 
-    def _told(self, records: pa.RecordBatch) -> pa.RecordBatch:
+    def _with_empty_reason(self, records: pa.RecordBatch) -> pa.RecordBatch:
         none = pa.nulls(records.num_rows, pa.string()), pa.nulls(records.num_rows, pa.int64())
         arrays = [records[name] for name in self.names]
         return pa.record_batch([*arrays, *none], names=[*self.names, REASON, NUMBER])

@@ -227,7 +227,7 @@ class Spark:
                 frame = self._milliseconds_read(frame, paths, types)
             return self._open_frame(name, frame, names)
         known = self.columns(paths, layout) or {}
-        self._ship()
+        self._send_package()
         lists = layout.lists(lists)
         split = executor.SplitLines(
             layout=layout,
@@ -292,7 +292,7 @@ class Spark:
         frame = self._run(steps)
         if each is None:
             return frame
-        self._ship()
+        self._send_package()
         through = executor.MapBatches(executor.WithColumnNames(each, tuple(frame.columns)))
         return _with_numbered_columns(frame).mapInArrow(through, frame.schema)
 
@@ -331,7 +331,7 @@ class Spark:
             names = frame.columns
             schema = StructType([*frame.schema.fields, StructField(executor.DRAW, LongType())])
             marked = executor.MarkBatches(executor.WithColumnNames(each, tuple(names)))
-            self._ship()
+            self._send_package()
             drawn = self._stored.despite_losses(
                 lambda: (
                     _with_numbered_columns(self._run(steps))
@@ -425,7 +425,7 @@ class Spark:
             counted = told.sum(executor.NUMBER).collect()
         return Skipped({row[0]: row[1] for row in counted})
 
-    def _ship(self) -> None:
+    def _send_package(self) -> None:
         """Give the executors this package, which they may not have."""
         if self._shipped:
             return

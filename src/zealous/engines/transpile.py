@@ -111,7 +111,7 @@ def _translate(node: exp.Expr) -> exp.Expr:
 def _translations() -> dict[type, Callable[[Any], exp.Expr]]:
     return {
         exp.Select: _star,
-        exp.Lower: _lower,
+        exp.Lower: _to_lower_case,
         exp.Trim: _trim,
         exp.DataType: _type,
         exp.RegexpFullMatch: _full_match,
@@ -139,7 +139,7 @@ def _star(node: exp.Select) -> exp.Expr:
     return node
 
 
-def _lower(node: exp.Lower) -> exp.Expr:
+def _to_lower_case(node: exp.Lower) -> exp.Expr:
     """Letter by letter, as DuckDB does it; see `_CAPITALS`."""
     capital, small = ("".join(each) for each in zip(*_CAPITALS, strict=True))
     return _call("lower", _call("translate", node.this, _text(capital), _text(small)))

@@ -106,10 +106,10 @@ def _stored_lists(column: Any, target: pa.DataType) -> Any:
     lengths = pc.list_value_length(column).fill_null(0).cast(pa.int64()).to_numpy()
     missing = column.is_null().to_numpy(zero_copy_only=False)
     values = _elements(column.flatten())  # without what is in lists that are NULL
-    sizes = text_sizes(values)
-    long = None if sizes is None else list_sizes(sizes, _ends(lengths)) > LONGEST
+    sizes = list_sizes(values, _ends(lengths))
+    long = None if sizes is None else sizes > LONGEST
     if long is not None and long.any():
-        values = _pickable(values).filter(pa.array(np.repeat(~long, lengths)))
+        values = _without_views(values).filter(pa.array(np.repeat(~long, lengths)))
         lengths, missing = np.where(long, 0, lengths), missing | long
     offsets = pa.array(_ends(lengths), pa.int32())
     found = as_stored(values, target.value_type)
@@ -124,7 +124,7 @@ def _elements(values: Any) -> Any:
     return without_views(_as_dictionary(values) if pa.types.is_run_end_encoded(kind) else values)
 
 
-def _pickable(values: Any) -> Any:
+def _without_views(values: Any) -> Any:
     """Arrow filters no views either."""
     is_view = pa.types.is_string_view(values.type)
     return _without_long(values).cast(pa.large_string()) if is_view else values

@@ -167,11 +167,11 @@ class _Stream:
         except BaseException:
             kept.close()
             raise
-        weakref.finalize(self, _close_in, process, kept.close)
+        weakref.finalize(self, _close_if_own_process, process, kept.close)
         return target
 
 
-def _close_in(process: int, close: Callable[[], None]) -> None:
+def _close_if_own_process(process: int, close: Callable[[], None]) -> None:
     """A process that was forked off does not remove what is another's."""
     if os.getpid() == process:
         close()

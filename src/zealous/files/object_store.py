@@ -22,7 +22,7 @@ from zealous.files.parquet import open_parquet
 from zealous.files.places import Place, Scheme, StoreError, error_text, register
 from zealous.files.rows import Rows
 from zealous.files.scratch import working_directory
-from zealous.files.store_access import Missing, connect, store_error, translate_errors
+from zealous.files.store_access import ObjectMissing, connect, store_error, translate_errors
 from zealous.libraries import pafs
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/?(.*)", re.DOTALL)
@@ -125,7 +125,7 @@ class Remote:
         fixed = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), None)
         if fixed is None:
             if _kind(replace(self, key="")) == "NotFound":
-                raise Missing(errno.ENOENT, "there is no such bucket")
+                raise ObjectMissing(errno.ENOENT, "there is no such bucket")
             return False, []
         folder = replace(self, key="/".join(parts[:fixed]))
         inside = folder.files(deep=fixed < len(parts) - 1)
@@ -228,7 +228,7 @@ class Remote:
         try:
             taken = self.is_file() or bool(self.files())
         except StoreError as error:
-            raise _unwritable(self, error) from None
+            raise _write_error(self, error) from None
         if taken:
             raise ReleaseError(f"{self} exists already: name a folder that does not")
 
@@ -269,7 +269,7 @@ class Remote:
         self.check_new()
         claim = self / f"{_CLAIM}{secrets.token_hex(8)}"
         try:
-            _put(claim, self)
+            _put_object(claim, self)
             yield claim.name
         finally:
             with suppress(StoreError):
@@ -357,12 +357,12 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     return fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
-def _put(claim: Remote, target: Remote) -> None:
+def _put_object(claim: Remote, target: Remote) -> None:
     try:
         claim.write_bytes(b"")
         there = [each.name for each in target.files()]
     except StoreError as error:
-        raise _unwritable(target, error) from None
+        raise _write_error(target, error) from None
     if there != [claim.name]:
         raise ReleaseError(f"somebody else is writing to {target}: name another folder")
 
@@ -389,5 +389,5 @@ def _check_whole(target: Remote, sizes: dict[str, int]) -> None:
         raise ReleaseError(f"{target} does not hold what was written: somebody else writes there")
 
 
-def _unwritable(target: Remote, error: StoreError) -> ReleaseError:
+def _write_error(target: Remote, error: StoreError) -> ReleaseError:
     return ReleaseError(f"nothing can be written to {target}: {error_text(error)}")

@@ -14,7 +14,7 @@ from zealous.files.places import StoreError
 from zealous.libraries import pa, pafs
 
 
-class Missing(StoreError, FileNotFoundError):
+class ObjectMissing(StoreError, FileNotFoundError):
     """There is nothing of that name."""
 
 
@@ -38,7 +38,7 @@ def store_error(error: BaseException) -> StoreError:
 _MEANINGS: tuple[tuple[str, type[StoreError], int, str], ...] = (
     (
         r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist",
-        Missing,
+        ObjectMissing,
         errno.ENOENT,
         "there is no such bucket",
     ),
@@ -52,7 +52,7 @@ _MEANINGS: tuple[tuple[str, type[StoreError], int, str], ...] = (
     ),
     (
         r"NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|Path does not exist|BlobNotFound",
-        Missing,
+        ObjectMissing,
         errno.ENOENT,
         "there is no such object",
     ),

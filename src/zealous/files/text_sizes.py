@@ -9,13 +9,14 @@ from zealous.libraries import np, pa, pc
 Sizes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
+_AT_ONCE = 1 << 20  # elements of lists
+
 
 def text_sizes(column: pa.Array) -> Sizes | None:
     """The bytes of each value; None for a column of neither texts nor lists of them."""
     kind = column.type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        values = text_sizes(column.values)
-        return None if values is None else list_sizes(values, column.offsets.to_numpy())
+        return list_sizes(column.values, column.offsets.to_numpy())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         length = pc.fill_null(pc.binary_length(column), 0)
         return np.asarray(length.to_numpy(zero_copy_only=False), np.int64)
@@ -33,10 +34,25 @@ def text_sizes(column: pa.Array) -> Sizes | None:
     return None
 
 
-def list_sizes(values: Sizes, offsets: Sizes) -> Sizes:
-    """What lists count for: the bytes of their elements, and how many these are."""
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(values + 1)])
-    return np.asarray(ends[offsets[1:]] - ends[offsets[:-1]], np.int64)
+def list_sizes(elements: pa.Array, ends: Sizes) -> Sizes | None:
+    """What lists count for: the bytes of their elements, and how many these are.
+
+    Elements are looked at in pieces: one list may have hundreds of millions.
+
+    Args:
+        elements: Those of all lists, one list after the other.
+        ends: Where the first begins, and where each ends.
+    """
+    passed, before = np.zeros(len(ends), np.int64), 0
+    for first in range(0, max(1, len(elements)), _AT_ONCE):
+        sizes = text_sizes(elements.slice(first, _AT_ONCE))
+        if sizes is None:
+            return None
+        sums = before + np.cumsum(sizes + 1)
+        here = (ends > first) & (ends <= first + len(sums))
+        passed[here] = sums[ends[here] - first - 1]
+        before += int((sizes + 1).sum())
+    return np.diff(passed)
 
 
 def without_long(column: pa.Array, long: Flags) -> pa.Array:

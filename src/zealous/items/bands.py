@@ -36,7 +36,7 @@ def bands_text(given: Mapping[str, Iterable[Number]] | Iterable[str] | None) -> 
     texts = list(given)
     if isinstance(given, Mapping):
         texts = [f"{name}={','.join(map(str, limits))}" for name, limits in given.items()]
-    found = [(name, *map(_decimal, limits)) for name, limits in map(_parsed, texts)]
+    found = [(name, *map(_decimal, limits)) for name, limits in map(_parse_band, texts)]
     if len({name for name, *_ in found}) < len(found):
         raise UsageError("the bands of a column are said once: --bands price=5,10,20")
     return ";".join(f"{name}={','.join(limits)}" for name, *limits in found)
@@ -48,10 +48,10 @@ def limits_by_column(bands: str | None) -> dict[str, list[Fraction]]:
     Raises:
         UsageError: It is no such text; or limits do not rise.
     """
-    return dict(map(_parsed, bands.split(";"))) if bands else {}
+    return dict(map(_parse_band, bands.split(";"))) if bands else {}
 
 
-def _parsed(text: str) -> tuple[str, list[Fraction]]:
+def _parse_band(text: str) -> tuple[str, list[Fraction]]:
     name, equal, listed = text.rpartition("=")
     name = name.strip()
     if not equal or not name or set(name) & set(";,="):

@@ -206,9 +206,13 @@ class Kind:
         """The columns of what a user keeps some of; she counts for the items of those she keeps."""
         return self.counted_columns()
 
+    def shown_columns(self) -> tuple[str, ...]:
+        """Columns of the log that play no role, and whose values stand in items."""
+        return (self.by,) if self.by else ()
+
     def extra_columns(self) -> tuple[str, ...]:
         """Columns of the log that play no role but are needed."""
-        return (self.by,) if self.by else ()
+        return self.shown_columns()
 
     def default_mechanism(self) -> str:
         """The mechanism where none is asked for."""
@@ -432,7 +436,7 @@ KINDS: Registry[type[Kind]] = Registry(
     "zealous.items",
     lambda kind: kind.label,
     first=(
-        *("keywords", "queries", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
+        *("queries", "keywords", "clicks", "query-pairs", "phrase-pairs", "query-clicks"),
         *("columns", "itemsets", "sequences"),
     ),
 )

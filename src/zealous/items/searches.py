@@ -68,7 +68,7 @@ class Keywords(Kind):
     label = "keywords"
     default_items_per_user = 5
     item = ("keyword",)
-    item_meaning = ("a word of what was asked, in lower case",)
+    item_meaning = ("a word of what was asked, or a keyword of the log's own, in lower case",)
     lowered = ("keyword",)
     may_use = ("keywords",)
     in_weak_units = MappingProxyType({"query": None, "keyword": 1})

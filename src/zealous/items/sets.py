@@ -179,9 +179,11 @@ class Things(Kind):
         """One thing."""
         return "An item is a single thing. The tables below are made of these."
 
+    def shown_columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(part for name in self.names for part in parts_of_thing(name)))
+
     def extra_columns(self) -> tuple[str, ...]:
-        parts = dict.fromkeys(part for name in self.names for part in parts_of_thing(name))
-        return (*parts, *([self.basket] if self.basket else []))
+        return (*self.shown_columns(), *([self.basket] if self.basket else []))
 
     def notes(self) -> list[str]:
         combined = any(_AND in name for name in self.names)

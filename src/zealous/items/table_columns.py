@@ -77,8 +77,8 @@ class AnyColumns(Kind):
             self.names, "the log's column of this name"
         )
 
-    def extra_columns(self) -> tuple[str, ...]:
-        return (*self.names, *super().extra_columns())
+    def shown_columns(self) -> tuple[str, ...]:
+        return (*self.names, *super().shown_columns())
 
     def notes(self) -> list[str]:
         return [*super().notes(), *([IN_BANDS] if self.bands else [])]

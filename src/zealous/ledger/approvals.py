@@ -27,7 +27,8 @@ def approved_plan(
         return {}
     if approval is None:
         raise Refused(
-            "this ledger publishes by approved plans alone: write one with `zealous plan "
+            "this ledger publishes by approved plans alone, and this run has no plan with a "
+            "signature (PLAN.sig): write one with `zealous plan "
             f"{_population_options(book.dataset, charge.people)}-o plan.json`, have it signed with "
             "`zealous approve plan.json --key KEY`, and publish with --plan plan.json"
         )
@@ -63,9 +64,9 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         return "it cannot be read"
     if said[0] != dataset:
-        return f"it is {_about(said[0], 'dataset')}, and the ledger {_about(dataset, 'dataset')}"
+        return f"it is {_named(said[0], 'dataset')}, and the ledger {_named(dataset, 'dataset')}"
     if said[1] != charge.people:
-        return f"it is {_about(said[1], 'people')}, and the run {_about(charge.people, 'people')}"
+        return f"it is {_named(said[1], 'people')}, and the run {_named(charge.people, 'people')}"
     if (*costs, *kind) != (
         charge.epsilon,
         charge.delta,
@@ -77,7 +78,7 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
     return None if person == charge.person else "it names another column as the person"
 
 
-def _about(name: str | None, what: str) -> str:
+def _named(name: str | None, what: str) -> str:
     return f"for the {what} {name}" if name is not None else f"for no named {what}"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from zealous.errors import ZealousError
 from zealous.ledger.budgets import Accounts, Budget, Cap, Caps, Charge, Compose, Measure, accounts
+from zealous.ledger.cap_spending import Standing, composed_epsilon, composes_losses, standing
 from zealous.ledger.entries import (
     Entry,
     State,
@@ -24,7 +25,6 @@ from zealous.ledger.entries import (
     signed_plan,
 )
 from zealous.ledger.events import Event, describe_event, is_signed
-from zealous.ledger.standing import Standing, composed_epsilon, composes_losses, standing
 from zealous.ledger.store import Row, canonical_json
 from zealous.privacy.guarantee import Unit
 from zealous.privacy.period import Period

@@ -316,7 +316,7 @@ class Measure:
 
     def _parts(self, charge: Charge, change: Period | None) -> tuple[Loss, ...]:
         if charge.losses is not None:
-            return charge.losses.under(self.relation(charge, change))
+            return charge.losses.for_neighbors(self.relation(charge, change))
         cost = self.cost(charge, change)
         return (Loss.stated(epsilon=cost.epsilon, delta=cost.delta),)
 

@@ -23,7 +23,7 @@ from zealous.ledger.reservation import who_and_when
 from zealous.ledger.store import Row
 
 
-class Compared(NamedTuple):
+class CopyComparison(NamedTuple):
     """Two copies of one ledger.
 
     Attributes:
@@ -35,7 +35,7 @@ class Compared(NamedTuple):
     common: int
 
 
-def compare_copies(first: Sequence[Row], second: Sequence[Row]) -> Compared:
+def compare_copies(first: Sequence[Row], second: Sequence[Row]) -> CopyComparison:
     """How two copies of one ledger differ: the chain tells where they part."""
     common = 0
     for one, other in zip(first, second, strict=False):
@@ -51,7 +51,7 @@ def compare_copies(first: Sequence[Row], second: Sequence[Row]) -> Compared:
         (False, True): "second",
         (True, True): "both",
     }
-    return Compared(names[more], common)
+    return CopyComparison(names[more], common)
 
 
 def back_up(ledger: Path, target: Path) -> Row:

@@ -10,7 +10,7 @@ from typing import Any
 
 from zealous.ledger.budgets import Caps
 from zealous.ledger.entries import Entry, caps_from_json
-from zealous.ledger.signatures import principals
+from zealous.ledger.signatures import signer_names
 from zealous.ledger.store import Row
 from zealous.privacy.guarantee import format_number
 
@@ -85,7 +85,7 @@ def describe_event(
         kind=body["event"],
         time=datetime.fromisoformat(body["time"]),
         by=body["by"],
-        text=describe(body, _Before(caps=caps, entries=entries)) + _signed_by(body),
+        text=describe(body, _Before(caps=caps, entries=entries)) + _signer_text(body),
         reason=body.get("reason"),
         hash=row.hash,
         signer=(signature_of(body) or {}).get("signer"),
@@ -93,7 +93,7 @@ def describe_event(
     )
 
 
-def _signed_by(body: Mapping[str, Any]) -> str:
+def _signer_text(body: Mapping[str, Any]) -> str:
     signed = body.get("signed")
     return f" (signed by {signed['signer']})" if signed else ""
 
@@ -204,7 +204,7 @@ _DESCRIBE: Mapping[str, Callable[[Mapping[str, Any], _Before], str]] = {
     "released": lambda body, before: f"published {before.entry(body)} in {body['directory']}",
     "bypassed": _bypassed_text,
     "approvers": lambda body, _: (
-        f"named who may approve plans, caps and voids: {', '.join(principals(body['signers']))}"
+        f"named who may approve plans, caps and voids: {', '.join(signer_names(body['signers']))}"
     ),
     "upgraded": lambda body, _: f"carried the ledger over to format {body['format']}",
     "moved": lambda body, _: f"moved the ledger to {body['to']}",

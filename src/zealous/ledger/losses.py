@@ -27,7 +27,7 @@ class Losses:
     replace: tuple[Loss, ...]
     add_remove: tuple[Loss, ...]
 
-    def under(self, neighbors: Neighbors) -> tuple[Loss, ...]:
+    def for_neighbors(self, neighbors: Neighbors) -> tuple[Loss, ...]:
         """Those for one relation."""
         return self.replace if neighbors == "replace" else self.add_remove
 

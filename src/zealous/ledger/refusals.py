@@ -13,8 +13,8 @@ from fractions import Fraction
 from zealous.errors import Refused
 from zealous.ledger.book import Book
 from zealous.ledger.budgets import Charge, periods_overlap
+from zealous.ledger.cap_spending import Standing
 from zealous.ledger.entries import Entry
-from zealous.ledger.standing import Standing
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
 from zealous.privacy.units import is_weak_unit

@@ -42,7 +42,7 @@ class Approval:
     signature: str
 
 
-def principals(approvers: str) -> list[str]:
+def signer_names(approvers: str) -> list[str]:
     """The names in a file of allowed signers, in order."""
     lines = (line.strip() for line in approvers.splitlines())
     found = (
@@ -94,7 +94,7 @@ def sign(
     if not key.is_file():
         raise UsageError(f"there is no key at {key}: name one such as ~/.ssh/id_ed25519")
     arguments = ["-Y", "sign", "-f", str(key), "-n", namespace]
-    with _answering(passphrase) as environment:
+    with _passphrase_variables(passphrase) as environment:
         done = _run(arguments, message, quiet=False, environment=environment)
     if done.returncode:
         raise UsageError(f"{PROGRAM} could not sign with {key}: wrong passphrase, or no such key?")
@@ -119,13 +119,13 @@ def signer(message: bytes, signature: str, *, approvers: str, at: datetime) -> s
             if not _run(["-Y", "verify", "-I", name, "-n", NAMESPACE, *files], message).returncode:
                 return name
     raise Refused(
-        "the signature is not of one of the ledger's approvers, or of something else: see "
-        "`zealous approve`"
+        "the signature is not of one of the ledger's approvers, or it was made for something else: "
+        "one of them signs by `zealous approve`"
     )
 
 
 @contextmanager
-def _answering(passphrase: str | None) -> Iterator[dict[str, str]]:
+def _passphrase_variables(passphrase: str | None) -> Iterator[dict[str, str]]:
     """What the program runs with so that it asks nobody, and is told the passphrase.
 
     It takes one from a terminal or from a program alone. The passphrase is in the variables of

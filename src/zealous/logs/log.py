@@ -351,7 +351,7 @@ def log_files(
             raise LogError(f"{shown} cannot be read: {error_text(error)}") from None
         if folder:
             logs = _log_files_in(place, matches)
-            matches = _of_format(logs, preset)
+            matches = _files_of_format(logs, preset)
             if left_out is not None:
                 left_out += [each.name for each in logs if each not in set(matches)]
         if not matches:
@@ -393,7 +393,7 @@ def _log_files_in(folder: Place, files: Sequence[Place]) -> list[Place]:
     ]
 
 
-def _of_format(files: Sequence[Place], preset: str | None) -> list[Place]:
+def _files_of_format(files: Sequence[Place], preset: str | None) -> list[Place]:
     """The files of a folder that are read: by their endings, where these tell anything.
 
     With a format that no ending tells, such as AOL's, those whose ending tells no other one.

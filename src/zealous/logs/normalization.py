@@ -23,7 +23,9 @@ def tidy(text: str) -> str:
 
 def is_visible(text: str) -> str:
     """SQL: there is more than blanks; an item without that is no item."""
-    return rf"regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]')"
+    # Most texts begin with printable ASCII, and two comparisons tell; the rest are searched.
+    begins = f"{text} >= '!' and {text} < '~'"
+    return rf"({begins} or regexp_matches({text}, '[^\p{{Z}}\p{{Cc}}]'))"
 
 
 def has_word(text: str) -> str:

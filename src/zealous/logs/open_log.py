@@ -69,7 +69,7 @@ def open_log(
         raise UsageError("two of the columns to use differ only in case: rename one of them")
     lists = [each for each in (log.columns.url, log.columns.keywords) if each]
     types, skipped, sizes = engine.open(
-        "source", log.paths, log.layout, wanted, lists, log.cleaning.limits
+        "source", log.paths, log.layout, wanted, lists, limits=log.cleaning.limits
     )
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)

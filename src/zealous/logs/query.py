@@ -129,7 +129,7 @@ def _kind_of(given: str) -> DatabaseKind:
         )
     path = place_of(given).local()
     try:
-        beginning = b"" if path is None else _beginning(path)
+        beginning = b"" if path is None else _first_bytes(path)
     except OSError:
         raise LogError("the database cannot be found or read: name its file, or a URL") from None
     for kind in DATABASES.values():
@@ -138,7 +138,7 @@ def _kind_of(given: str) -> DatabaseKind:
     raise UsageError(f"{path} is neither an SQLite nor a DuckDB database: leave out --sql")
 
 
-def _beginning(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(64)
 

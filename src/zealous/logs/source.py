@@ -67,17 +67,6 @@ class Source:
         """The same log with nobody in it: the steps are the same, and cost next to nothing."""
         return replace(self._with_condition("false"), rows=0, text={})
 
-    def unreadable_lines(self) -> int:
-        """How many lines were left out since they could not be read; for the owner's eyes."""
-        limits = self.limits
-        readable = {
-            WITHOUT_ID,
-            limits.long_text(),
-            limits.many_words(),
-            limits.many_entries(),
-        }
-        return sum(lines for why, lines in self.skipped.items() if why not in readable)
-
     def _with_condition(self, condition: str) -> Source:
         parts = (
             step._replace(sql=f"select * from ({step.sql}) where {condition}")
@@ -133,6 +122,18 @@ def known_entries(source: Source) -> tuple[Step, ...]:
     """The steps to `known`: all entries that have an id, of whatever day, each by its own id."""
     names = [step.name for step in source.everyone]
     return source.everyone[: names.index("known") + 1]
+
+
+def unreadable_lines(source: Source) -> int:
+    """How many lines were left out since they could not be read; for the owner's eyes."""
+    limits = source.limits
+    readable = {
+        WITHOUT_ID,
+        limits.long_text(),
+        limits.many_words(),
+        limits.many_entries(),
+    }
+    return sum(lines for why, lines in source.skipped.items() if why not in readable)
 
 
 def has_users(source: Source) -> bool:

@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 
     from zealous.record.record import PartRecord
 
-SELECTED = {"add-remove": Fraction(13, 20), "replace": Fraction(17, 20)}
-"""From which mean of 1/n on, n items a user, one item of each user is enough."""
+ONE_ITEM_FROM = {"add-remove": Fraction(13, 20), "replace": Fraction(17, 20)}
+"""One item of each user is counted where the mean of 1/n, for n items a user, is this or more."""
 _CHOSEN = "chosen"  # in release.json, beside the parameters of what was
-_ALL_KEPT = Fraction(19, 20)  # of users, who may keep all their items in pooled rounds
+_KEEP_ALL = Fraction(17, 20)  # of users, at least, keep all their items in pooled rounds
+_NOISE = Fraction(3, 4)  # of the lowest count, for what noise adds to one of many items
 _ROOM = 2  # times what they have: noise in the look may hide some, and more costs little
 
 
@@ -52,24 +53,25 @@ class Choice(NamedTuple):
     """What can be chosen: pooled rounds, or the selection of one item of each user.
 
     Attributes:
-        counted: m.
-        kept: D; None for the selection.
+        items_per_user: m.
+        kept_items_per_user: D; None for the selection.
     """
 
-    counted: int
-    kept: int | None
+    items_per_user: int
+    kept_items_per_user: int | None
 
     def calibrate(self, goal: Guarantee) -> CalibratedMechanism:
         """The mechanism that keeps a goal."""
-        if self.kept is None:
-            return Selection.calibrate(goal, self.counted)
-        return Pooled.calibrate(goal, self.counted, kept=self.kept)
+        kept = self.kept_items_per_user
+        if kept is None:
+            return Selection.calibrate(goal, self.items_per_user)
+        return Pooled.calibrate(goal, self.items_per_user, kept_items_per_user=kept)
 
 
 ONE_ITEM = Choice(1, None)
 POOLED = (
-    *(Choice(5, 16), Choice(8, 32), Choice(10, 64)),
-    *(Choice(15, 128), Choice(20, 256), Choice(40, 512)),
+    *(Choice(8, 16), Choice(8, 32), Choice(10, 64)),
+    *(Choice(20, 128), Choice(40, 256), Choice(60, 512)),
 )
 CHOICES = (ONE_ITEM, *POOLED)
 UNKNOWN = Choice(10, 64)  # before the look, and where it shows nobody
@@ -83,31 +85,33 @@ def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
         neighbors: The relation.
 
     >>> choose([900, 100, *[0] * 9], "add-remove")
-    Choice(counted=1, kept=None)
+    Choice(items_per_user=1, kept_items_per_user=None)
     >>> choose([0, 0, 0, 0, 0, 500, 500, 0, 0, 0, 0], "replace")
-    Choice(counted=15, kept=128)
+    Choice(items_per_user=20, kept_items_per_user=128)
     """
-    noise = max(0, -min(counts))  # no range has fewer than nobody: so much is noise at least
+    users = _users_beyond_noise(counts)
+    total = sum(users)
+    if not total:
+        return UNKNOWN
     most = (*LARGEST, 2 * LARGEST[-1])
-    users = _counts_above(counts, noise)
-    total = sum(users)
-    if not total:
-        return UNKNOWN
     inverse = sum(Fraction(each, n) for each, n in zip(users, most, strict=True)) / total
-    if inverse >= SELECTED[neighbors]:
+    if inverse >= ONE_ITEM_FROM[neighbors]:
         return ONE_ITEM
-    users = _counts_above(counts, 2 * noise)  # one false range of many items would decide alone
-    total = sum(users)
-    if not total:
-        return UNKNOWN
     seen = itertools.accumulate(users)
-    enough = next(n for n, each in zip(most, seen, strict=True) if each >= _ALL_KEPT * total)
-    return next((each for each in POOLED if (each.kept or 0) >= _ROOM * enough), POOLED[-1])
+    enough = next(n for n, each in zip(most, seen, strict=True) if each >= _KEEP_ALL * total)
+    room = (each for each in POOLED if (each.kept_items_per_user or 0) >= _ROOM * enough)
+    return next(room, POOLED[-1])
 
 
-def _counts_above(counts: Sequence[int], noise: int) -> list[int]:
-    """The counts that are above so much noise, and 0 for the others."""
-    return [each if each > noise else 0 for each in counts]
+def _users_beyond_noise(counts: Sequence[int]) -> list[int]:
+    """The counts of the neighbouring ranges that hold most users beyond noise; 0 for the others.
+
+    A range that noise alone fills stands by itself, and those where users are stand together.
+    """
+    noise = _NOISE * max(0, -min(counts))  # no range has fewer than nobody
+    runs = itertools.combinations(range(len(counts) + 1), 2)
+    first, end = max(runs, key=lambda run: sum(counts[slice(*run)]) - noise * (run[1] - run[0]))
+    return [max(each, 0) if first <= n < end else 0 for n, each in enumerate(counts)]
 
 
 @cache  # planning, planning again and verifying ask for the same
@@ -298,9 +302,9 @@ class AfterLook(MechanismDefaults):
     ) -> Interval:
         return self.mechanism.interval(confidence, lowest=lowest, candidates=candidates)
 
-    def expected_unique_items_per_user(self) -> float:
+    def expected_unique_items(self, users: int) -> float:
         possible = (_calibrated(self.goal, each) for each in CHOICES)
-        return max(each.expected_unique_items_per_user() for each in possible)
+        return max(each.expected_unique_items(users) for each in possible)
 
     def threshold_text(self) -> str:
         """What an item must pass."""
@@ -323,15 +327,14 @@ class AfterLook(MechanismDefaults):
             )
         return self.chosen.release(count, random_bytes)
 
-    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+    def check_derived(self, first: pa.Table | None) -> None:
         """The mechanism and its parameters are those that the published table gives."""
-        if (
-            first is None
-            or self.chosen is None
-            or self.with_inputs(first=first).chosen != self.chosen
-        ):
+        if first is None or self.with_inputs(first=first).chosen != self.chosen:
             raise ReleaseError(
                 "its mechanism or parameters are not those that the published table of items per "
                 "user gives"
             )
-        self.chosen.check_rows(rows, None, whole=whole)
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """As the chosen mechanism does."""
+        self.mechanism.check_rows(rows, None, whole=whole)

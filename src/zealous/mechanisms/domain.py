@@ -15,7 +15,8 @@ from zealous.errors import ReleaseError, UsageError
 from zealous.mechanisms.descriptions import INTEGERS, Description, EveryItem
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
 from zealous.mechanisms.over_known_list import KnownListMechanism
-from zealous.mechanisms.protocol import Count, PublicInput, register
+from zealous.mechanisms.protocol import Count, register
+from zealous.mechanisms.public_files import PublicInput
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.intervals import Interval
 from zealous.privacy.guarantee import Guarantee
@@ -52,7 +53,11 @@ class Domain(KnownListMechanism):
 
     name: ClassVar[str] = "domain"
     proof_page: ClassVar[str] = "docs/proofs/domain.md"
-    public_input: ClassVar[PublicInput | None] = "domain"
+    public_input: ClassVar[PublicInput | None] = PublicInput(
+        name="domain",
+        help="A public list of the items: all of them are published, and no others. "
+        "KIND=FILE if there are several kinds.",
+    )
     description: ClassVar[Description] = EveryItem(
         how="Public domain: count the units that hold each item of a public list, "
         f"{INTEGERS}publish all of them.",
@@ -86,7 +91,7 @@ class Domain(KnownListMechanism):
             chance=lambda count, t: self.noise_above(t - count),
         )
 
-    def expected_unique_items_per_user(self) -> float:
+    def expected_unique_items(self, users: int) -> float:
         """No item is published because somebody has it: all that is shown was public before."""
         return 0.0
 

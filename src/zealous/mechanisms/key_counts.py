@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
-from zealous.mechanisms.protocol import Count, MechanismDefaults, PublicInput
+from zealous.mechanisms.protocol import Count, MechanismDefaults
 from zealous.noise import DiscreteGaussian, RandomBytes
 from zealous.privacy.accounting import gaussian
 from zealous.privacy.accounting.intervals import Interval
@@ -42,8 +42,6 @@ class CountedKeys(MechanismDefaults):
     scale: Fraction
 
     noise_law: ClassVar[str] = "discrete-gaussian"
-    pure: ClassVar[bool] = False
-    public_input: ClassVar[PublicInput | None] = None
     tau: ClassVar[int] = 1
     tau_prime: ClassVar[int | None] = None
 

@@ -154,9 +154,9 @@ def above_with_noise(
 ) -> list[pa.RecordBatch]:
     """As `with_noise_on_each`, for a list that is too long to draw noise for each candidate.
 
-    Of those that nobody has it is drawn how many are above, and then which; docs/proofs/clicks.md
-    says why that is the same. Of such a list only what is published can be looked at here: whoever
-    makes it refuses what would put an item at two places, and proves that nothing else can.
+    Among candidates that nobody has it draws how many are above, then which, then by how much:
+    docs/proofs/clicks.md proves that this is the same law. That no item is at two places is checked
+    here of what is published alone; whoever makes such a list must prove it of all the rest.
     """
     parts = list(_places_and_counts(candidates, counted))
     held = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
@@ -225,7 +225,7 @@ def _tail(scale: Fraction, t: int, digits: int) -> Decimal:
 
 
 def _draw_non_negative(noise: Noise, size: int, random_bytes: RandomBytes) -> Whole:
-    """Noise on condition that it is 0 or more: beyond a threshold it falls as beyond 0."""
+    """Noise given that it is 0 or more; noise given that it is above t is t + 1 plus that."""
     found = np.empty(0, np.int64)
     while len(found) < size:
         more = noise.sample(4 * size, random_bytes)

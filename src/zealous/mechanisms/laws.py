@@ -1,7 +1,8 @@
 """Laws of noise: the exact sampler of each (noise/), and its figures (privacy/accounting/).
 
 A mechanism names its law once. What it draws, what it says in release.json, its forecasts and its
-delta then follow from that law, and cannot be of different ones.
+delta then follow from that law, and cannot be of different ones. Noise that hangs on more than a
+scale is no such law: `selection` caps Laplace noise at its threshold, and names it itself.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from zealous.mechanisms.descriptions import INTEGERS, Description, EveryPossibleItem
 from zealous.mechanisms.domain import Domain
-from zealous.mechanisms.protocol import PublicInput, register
+from zealous.mechanisms.protocol import register
+from zealous.mechanisms.public_files import PublicInput
 from zealous.privacy.guarantee import Guarantee
 
 

@@ -130,9 +130,9 @@ class OfKeywords(KnownListMechanism):
             threshold=passed,
         )
 
-    def expected_unique_items_per_user(self) -> float:
-        """Of one user's own queries so many are published, made of what was public, at most."""
-        return self.items_per_user * self.publication_probability(1)
+    def expected_unique_items(self, users: int) -> float:
+        """Of queries of one user alone so many are published, made of what was public, at most."""
+        return users * (self.items_per_user * self.publication_probability(1))
 
     def threshold_text(self) -> str:
         """What an item must pass."""

@@ -122,15 +122,9 @@ class OfSmaller(KnownListMechanism):
             threshold=most if lowest is None else min(lowest - 1, most),
         )
 
-    def expected_unique_items_per_user(self) -> float:
-        """At most all of one user's own sets; `expected_unique_items` bounds those of all users."""
-        return float(self.items_per_user)
-
     def expected_unique_items(self, users: int) -> float:
         """At most one user has each candidate alone, so that their number bounds it too."""
-        return min(
-            users * self.expected_unique_items_per_user(), self.expected_unique_items_of_all()
-        )
+        return min(users * float(self.items_per_user), self.expected_unique_items_of_all())
 
     def expected_unique_items_of_all(self) -> float:
         """Of the sets that one user alone has, whoever that is, so many are published on average.

@@ -7,17 +7,18 @@ their pooled weight is bounded; delta bounds the chance that one of them passes.
 
 Guarantee:
     Every weight that is used got noise first, once. What users give in a round follows from their
-    own items and from noisy weights alone, and an item that nobody keeps never becomes a key.
+    own items and from noisy weights alone. An item that nobody keeps never becomes a key, unless
+    it is on a public list (mechanisms/prior.py).
 """
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from msgspec import ValidationError, convert
 
@@ -56,31 +57,50 @@ if TYPE_CHECKING:
 
     from zealous.record.record import PartRecord
 
-_STEPS = 64  # of evidence in a deviation of its noise, of which strengths tell no more
-_LOWEST = -10  # deviations, below which no item gets less weight
-_WEAKEST = 32  # strength: a root is then rounded by 3 % at most
-_FORECAST = 2  # the root of how many items a user gives alike where a release is forecast
+_STEPS = 64  # to a deviation of the evidence's noise: within a step all evidence steers alike
+_LOWEST = -10  # deviations: less evidence than that steers as that does
+_WEAKEST = 32  # the least strength of what is no key: rounding changes a root by 3 % at most
+_FORECAST = 2  # a forecast takes it that each user gives an item 1/2 of her weight
+R = TypeVar("R", bound="RecordedRounds")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Recorded:
+class RecordedRounds:
     """What release.json has under `parameters`."""
 
     kept_items_per_user: int
     rounds: tuple[PooledRound, ...]
-    head_start: int = 0
 
 
-def recorded_parameters(part: PartRecord) -> _Recorded:
+def recorded_parameters(part: PartRecord, kind: type[R]) -> R:
     """What a record says of pooled rounds.
 
     Raises:
         UsageError: It lacks something of it.
     """
     try:
-        return convert(part.parameters, _Recorded)
+        return convert(part.parameters, kind)
     except ValidationError:
-        raise UsageError("pooled rounds need the items that are kept, and the rounds") from None
+        raise UsageError(
+            f"{part.mechanism} needs {', '.join(each.name for each in fields(kind))}"
+        ) from None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadStart:
+    """Public items, and by how much their evidence is taken for more than it is.
+
+    Attributes:
+        items: The items, each once: one that were there twice would have two noises.
+        deviations: By how many deviations of the evidence's noise, in hundredths.
+    """
+
+    items: pa.Table
+    deviations: int
+
+    def evidence(self, deviation: int) -> int:
+        """How much evidence that is, at such a deviation of its noise."""
+        return self.deviations * deviation // PERCENT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +113,7 @@ class PooledKeys(Description):
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """The rounds, and who appears."""
-        appear, said = part.forecast.users_to_appear, recorded_parameters(part)
+        appear, said = part.forecast.users_to_appear, recorded_parameters(part, RecordedRounds)
         return [
             f"- The items were selected first, in {len(said.rounds)} rounds in which {each} gave "
             f"weight to at most {said.kept_items_per_user} items, the same in every round, and "
@@ -121,7 +141,7 @@ class Pooled(CountedKeys):
     times the part of its round. Items whose evidence passes a threshold become keys.
 
     Attributes:
-        kept: D: the most items that each user keeps.
+        kept_items_per_user: D: the most items that each user keeps.
         rounds: The rounds.
 
     Guarantee:
@@ -133,7 +153,7 @@ class Pooled(CountedKeys):
         UsageError: The noise cannot be drawn.
     """
 
-    kept: int
+    kept_items_per_user: int
     rounds: tuple[PooledRound, ...]
 
     name: ClassVar[str] = "pooled"
@@ -145,13 +165,17 @@ class Pooled(CountedKeys):
         "keys."
     )
     shape: ClassVar[PooledShape] = PooledShape(
-        rounds=8, kept=8, share=Fraction(4, 5), noise_share=Fraction(3, 5)
+        rounds=8,
+        kept=8,
+        share=Fraction(4, 5),
+        noise_share=Fraction(3, 5),
+        growth=Fraction(12, 5),
     )
 
     def __post_init__(self) -> None:
         """Refuse noise that cannot be drawn, and sums that are too large."""
         super().__post_init__()
-        if positive_integer(self.kept, "kept_items_per_user") > MOST_KEPT:
+        if positive_integer(self.kept_items_per_user, "kept_items_per_user") > MOST_KEPT:
             raise UsageError(f"kept_items_per_user may not exceed {MOST_KEPT}")
         if not 1 <= len(self.rounds) <= MOST_ROUNDS:
             raise UsageError(f"{self.name} needs 1 to {MOST_ROUNDS} rounds")
@@ -164,32 +188,36 @@ class Pooled(CountedKeys):
         return "rounds whose evidence is pooled find the most items; their counts come after"
 
     @classmethod
-    def calibrate(cls, goal: Guarantee, items_per_user: int, *, kept: int | None = None) -> Self:
+    def calibrate(
+        cls, goal: Guarantee, items_per_user: int, *, kept_items_per_user: int | None = None
+    ) -> Self:
         """The parameters that a guarantee leaves room for, by shares that are always the same.
 
         Args:
             goal: The guarantee.
             items_per_user: m.
-            kept: D, where more is known of how many items users have than m tells.
+            kept_items_per_user: D, where more is known of how many items users have than m tells.
 
         >>> goal = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
         >>> found = Pooled.calibrate(goal, 5)
-        >>> found.kept, len(found.rounds), found.rounds[-1].scale, found.rounds[-1].threshold
-        (40, 8, 13689, 17253511)
+        >>> found.kept_items_per_user, len(found.rounds), found.rounds[-1].threshold
+        (40, 8, 16533497)
         >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
         (21.64, True)
         """
-        rounds, scale, most = calibrate_pooled(goal, items_per_user, cls.shape, kept)
-        return cls(items_per_user=items_per_user, scale=scale, kept=most, rounds=rounds)
+        rounds, scale, most = calibrate_pooled(goal, items_per_user, cls.shape, kept_items_per_user)
+        return cls(
+            items_per_user=items_per_user, scale=scale, kept_items_per_user=most, rounds=rounds
+        )
 
     @classmethod
     def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
-        said = recorded_parameters(part)
+        said = recorded_parameters(part, RecordedRounds)
         return cls(
             items_per_user=part.items_per_user,
             scale=exact_fraction(part.exact.scale, "scale"),
-            kept=said.kept_items_per_user,
+            kept_items_per_user=said.kept_items_per_user,
             rounds=said.rounds,
         )
 
@@ -197,11 +225,13 @@ class Pooled(CountedKeys):
         """The delta of the theorem; 1 for the probabilistic guarantee, which this cannot give."""
         if not isinstance(goal, Indistinguishability):
             return Fraction(1)
-        return pooled_delta(self.rounds, self.scale, self.kept, self.items_per_user, goal)
+        kept = self.kept_items_per_user
+        return pooled_delta(self.rounds, self.scale, kept, self.items_per_user, goal)
 
     def loss(self, neighbors: Neighbors) -> Loss:
         """Rounds and counts move by their lengths; what is exposed, they may steer."""
-        return pooled_loss(self.rounds, self.scale, self.kept, self.items_per_user, neighbors)
+        kept = self.kept_items_per_user
+        return pooled_loss(self.rounds, self.scale, kept, self.items_per_user, neighbors)
 
     def publication_probability(self, count: int) -> float:
         """About the chance that an item of this many users is published.
@@ -214,9 +244,8 @@ class Pooled(CountedKeys):
         short = self.rounds[-1].threshold + 0.5 - count * parts * WEIGHT / _FORECAST
         return math.erfc(short / math.sqrt(2 * evidence_variance(self.rounds))) / 2
 
-    def expected_unique_items_per_user(self) -> float:
-        """Of one user's items that nobody else has, at most so many are published on average."""
-        return float(pooled_exposure(self.rounds, self.kept))
+    def expected_unique_items(self, users: int) -> float:
+        return users * float(pooled_exposure(self.rounds, self.kept_items_per_user))
 
     def threshold_text(self) -> str:
         """What an item must pass: its evidence in the last round."""
@@ -225,46 +254,49 @@ class Pooled(CountedKeys):
     def parameters(self) -> dict[str, Any]:
         """How many items are kept, and the rounds."""
         rounds = [asdict(each) for each in self.rounds]
-        return {"parameters": {"kept_items_per_user": self.kept, "rounds": rounds}}
+        return {"parameters": {"kept_items_per_user": self.kept_items_per_user, "rounds": rounds}}
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
-        found = self._find_keys(count, random_bytes)
+        return self.find_and_count(count, random_bytes)
+
+    def find_and_count(
+        self, count: Count, random_bytes: RandomBytes, head_start: HeadStart | None = None
+    ) -> list[pa.RecordBatch]:
+        """Every key with its noisy count; with a head start, listed items need less for it."""
+        found = self._find_keys(count, random_bytes, head_start)
         if not found:
             return []
         return self.count_keys(pa.Table.from_batches(found), count, random_bytes)
 
-    def _find_keys(self, count: Count, random_bytes: RandomBytes) -> list[pa.RecordBatch]:
+    def _find_keys(
+        self, count: Count, random_bytes: RandomBytes, head_start: HeadStart | None
+    ) -> list[pa.RecordBatch]:
         """The keys of all rounds: (item...)."""
         if not isinstance(count, CountsKept):
             raise UsageError(
                 f"{self.name} weighs what each user keeps, which counts that were made before do "
                 "not tell: use another mechanism here"
             )
-        kept = count.kept_items(self.kept, self._listed())
+        listed = None if head_start is None else head_start.items
+        kept = count.kept_items(self.kept_items_per_user, listed)
         state = None
         found: list[pa.RecordBatch] = []
         for number in range(len(self.rounds)):
-            state = kept.weigh(state, WEIGHT, self._draw_round(number, random_bytes))
+            draw = self._draw_round(number, random_bytes, head_start)
+            state = kept.weigh(state, WEIGHT, draw)
             found += [batch for batch in kept.without_weight(state) if batch.num_rows]
         return found
 
-    def _listed(self) -> pa.Table | None:
-        """The public list of items that are ahead, each once."""
-        return None
-
-    def _ahead(self, deviation: int) -> int:
-        """By how much the evidence of listed items is ahead, at such a deviation of its noise."""
-        del deviation
-        return 0
-
-    def _draw_round(self, number: int, random_bytes: RandomBytes) -> Each:
+    def _draw_round(
+        self, number: int, random_bytes: RandomBytes, head_start: HeadStart | None
+    ) -> Each:
         """What gives the weights of a round their noise, and says what the next one gives."""
         rounds, later = self.rounds[: number + 1], self.rounds[number + 1 : number + 2]
         deviation = math.isqrt(evidence_variance(rounds)) + 1
         strengths = strength_table(later[0]) if later else np.ones(1, np.int64)
-        draw = partial(_noisy_rows, rounds[-1], deviation, strengths)
-        return partial(draw, self._ahead(deviation), random_bytes)
+        ahead = 0 if head_start is None else head_start.evidence(deviation)
+        return partial(_noisy_rows, rounds[-1], deviation, strengths, ahead, random_bytes)
 
 
 def _noisy_rows(
@@ -299,13 +331,13 @@ def _noisy_rows(
     return batch
 
 
-def strength_table(each: PooledRound) -> npt.NDArray[np.int64]:
-    """What users give in proportion to in a round, by the steps of evidence from the lowest on.
+def strength_table(coming: PooledRound) -> npt.NDArray[np.int64]:
+    """The strength of items in a round, by their evidence in steps from the lowest on.
 
-    A table of whole numbers, made before anything is counted: what rounding a float does to it, it
-    does to everybody alike.
+    Users give weight in proportion to it. The table is made before anything is counted, so a float
+    is rounded alike for everybody.
     """
-    cap, steepness = each.cap / PERCENT, each.steepness / PERCENT
+    cap, steepness = coming.cap / PERCENT, coming.steepness / PERCENT
     steps = range(_LOWEST * _STEPS, math.floor(cap * _STEPS) + 1)
     found = (math.floor(STRENGTH * math.exp(steepness * (step / _STEPS - cap))) for step in steps)
-    return np.array([max(each, _WEAKEST) for each in found], np.int64)
+    return np.array([max(strength, _WEAKEST) for strength in found], np.int64)

@@ -16,8 +16,15 @@ from zealous.errors import UsageError
 from zealous.libraries import pa
 from zealous.mechanisms.descriptions import INTEGERS, Description
 from zealous.mechanisms.known_list import ItemTable
-from zealous.mechanisms.pooled import Pooled, PooledKeys, recorded_parameters
-from zealous.mechanisms.protocol import Count, PublicInput, register
+from zealous.mechanisms.pooled import (
+    HeadStart,
+    Pooled,
+    PooledKeys,
+    RecordedRounds,
+    recorded_parameters,
+)
+from zealous.mechanisms.protocol import Count, register
+from zealous.mechanisms.public_files import PublicInput
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.pooled import PERCENT
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
@@ -26,6 +33,18 @@ if TYPE_CHECKING:
     from zealous.record.record import PartRecord
 
 _MOST = 10 * PERCENT
+PRIOR = PublicInput(
+    name="prior",
+    help="A public list of items that are believed to be frequent, or an earlier release: "
+    "fewer users are enough for them. KIND=FILE if there are several kinds.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RecordedWithList(RecordedRounds):
+    """What release.json has under `parameters`."""
+
+    head_start: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +53,7 @@ class _FromList(PooledKeys):
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """The rounds, and what the list does."""
-        ahead = recorded_parameters(part).head_start / PERCENT
+        ahead = recorded_parameters(part, _RecordedWithList).head_start / PERCENT
         return [
             *super().points(part, units=units, each=each, origin=origin),
             f"- Items of the public list were {ahead:g} standard deviations of the noise ahead, so "
@@ -61,14 +80,16 @@ class Prior(Pooled):
         prior: The list: (item..., count). None until `with_inputs` gives it.
 
     Guarantee:
-        That of `Pooled`: of what passes by noise alone, only unlisted items need delta.
+        With parameters from `calibrate` the keys and their counts together are
+        (epsilon, delta)-indistinguishable. An item that nobody keeps is published only if it is
+        listed; only unlisted items need delta.
     """
 
     head_start: int = 250
     prior: pa.Table | None = field(default=None, compare=False, repr=False)
 
     name: ClassVar[str] = "prior"
-    public_input: ClassVar[PublicInput | None] = "prior"
+    public_input: ClassVar[PublicInput | None] = PRIOR
     description: ClassVar[Description] = _FromList(
         how="Pooled rounds with a public list: each unit spreads a weight of length 1000 over the "
         f"items it keeps, in several rounds, more on what is listed or earlier rounds saw, "
@@ -77,7 +98,7 @@ class Prior(Pooled):
     )
 
     def __post_init__(self) -> None:
-        """Refuse a head start that is none."""
+        """Refuse a head start that is out of range."""
         super().__post_init__()
         if not (type(self.head_start) is int and 0 <= self.head_start <= _MOST):
             raise UsageError(f"head_start must be from 0 to {_MOST}")
@@ -94,7 +115,7 @@ class Prior(Pooled):
     def from_record(cls, part: PartRecord) -> Self:
         """Made anew from what release.json says of it."""
         made = super().from_record(part)
-        return replace(made, head_start=recorded_parameters(part).head_start)
+        return replace(made, head_start=recorded_parameters(part, _RecordedWithList).head_start)
 
     def parameters(self) -> dict[str, Any]:
         """How many items are kept, the rounds, and the head start."""
@@ -110,13 +131,6 @@ class Prior(Pooled):
         """Publish: every key with its noisy count, in no particular order."""
         if self.prior is None:
             raise UsageError("the prior mechanism needs its list: see with_inputs")
-        return super().release(count, random_bytes)
-
-    def _listed(self) -> pa.Table | None:
-        """The list, each item once: one that were there twice would have two noises."""
-        assert self.prior is not None  # noqa: S101 - `release` looked
-        return ItemTable.of(self.prior).table
-
-    def _ahead(self, deviation: int) -> int:
-        """The head start, in units of evidence."""
-        return self.head_start * deviation // PERCENT
+        listed = ItemTable.of(self.prior).table
+        head_start = HeadStart(items=listed, deviations=self.head_start)
+        return self.find_and_count(count, random_bytes, head_start)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from zealous.counting.histogram import ItemRule
 from zealous.engines.engine import Each
@@ -19,7 +18,7 @@ from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.items.kind import missing_kind_message
 from zealous.mechanisms.descriptions import Description
-from zealous.mechanisms.public_files import PublicTable, read_public
+from zealous.mechanisms.public_files import PublicInput
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.exact import ThresholdParameters
 from zealous.privacy.accounting.intervals import Interval
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zealous.record.record import PartRecord
-
-
-PublicInput = Literal["domain", "prior", "results"]
 
 
 class Count(Protocol):
@@ -55,8 +51,8 @@ class Count(Protocol):
         Args:
             bound: The most items that each user keeps.
             at_least: Items of a lower count are left out.
-            only: Items, public or already released, or a rule that follows from such: nobody has
-                any other.
+            only: Items, public or already released, or a rule that follows from such: all others
+                are left out before bounding.
         """
 
 
@@ -71,16 +67,17 @@ class Kept(Protocol):
         """Each user spreads a weight over what she keeps, and `draw` adds noise, once.
 
         Args:
-            before: What the last time returned: users give in proportion to its weights, and
+            before: What the last time returned: users give in proportion to its strengths, and
                 nothing to what has none, which is left out. None for the first time, when all are
                 alike and have no evidence.
             length: The most that the vector of one user's weights is long.
-            draw: Is given rows of (item, listed, evidence, weight), and gives evidence and weight
-                anew.
+            draw: Is given rows of (item, listed, evidence, weight). It gives evidence anew and, in
+                the place of the true weight, which then is nowhere, the strength: what users give
+                in proportion to the next time. An item of strength 0, such as a key, is out.
         """
 
     def without_weight(self, state: Any) -> Iterable[pa.RecordBatch]:
-        """Rows of (item...), as they are counted: those that `draw` gave a weight of 0."""
+        """Rows of (item...), as they are counted: those that `draw` gave a strength of 0."""
 
 
 @runtime_checkable
@@ -177,19 +174,7 @@ class CalibratedMechanism(Mechanism, Protocol):
     # What it needs besides counts, and which kinds and logs it serves
 
     public_input: ClassVar[PublicInput | None]
-    """The option whose public file it reads."""
-
-    @classmethod
-    def read_public_file(
-        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
-    ) -> PublicTable:
-        """The rows of its public file.
-
-        Args:
-            path: The file, or the directory of a release.
-            kind: What is published.
-            roles: The roles that have a column in the log.
-        """
+    """The public file that it needs, which makes an option and an argument of that name."""
 
     @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
@@ -282,6 +267,16 @@ class CalibratedMechanism(Mechanism, Protocol):
             ReleaseError: It could not. The message quotes no row.
         """
 
+    def check_derived(self, first: pa.Table | None) -> None:
+        """Refuse parameters that this version would not derive from the table that it follows.
+
+        Asked only of what this version planned: another may derive others, whose delta is checked
+        all the same.
+
+        Raises:
+            ReleaseError: They are others.
+        """
+
     # What to expect, and in which words
 
     def publication_probability(self, count: int) -> float:
@@ -303,11 +298,8 @@ class CalibratedMechanism(Mechanism, Protocol):
                 given the largest threshold that there can be is taken.
         """
 
-    def expected_unique_items_per_user(self) -> float:
-        """Of one user's items that nobody else has, at most so many are published on average."""
-
     def expected_unique_items(self, users: int) -> float:
-        """Of items that one user alone has, at most so many are published on average."""
+        """Of items that one of these users alone has, at most so many are published on average."""
 
     def threshold_text(self) -> str:
         """What an item must pass, in a few words."""
@@ -348,13 +340,6 @@ class MechanismDefaults:
     public_input: ClassVar[PublicInput | None] = None
 
     @classmethod
-    def read_public_file(
-        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
-    ) -> PublicTable:
-        """Items of the kind, the most frequent first."""
-        return read_public(path, kind, roles=roles)
-
-    @classmethod
     def required_kind(cls, kind: Kind) -> str | None:
         """It needs no other table."""
         return None
@@ -390,9 +375,8 @@ class MechanismDefaults:
         """Without a second threshold it was the published items alone."""
         return published if self.tau_prime is None else None
 
-    def expected_unique_items(self: CalibratedMechanism, users: int) -> float:
-        """Those of each user, added up."""
-        return users * self.expected_unique_items_per_user()
+    def check_derived(self, first: pa.Table | None) -> None:
+        """No parameter of it follows from a table."""
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
@@ -415,6 +399,18 @@ def register(mechanism: type[C]) -> type[C]:
     """Make a mechanism known by its name: to plans, releases, the command line; a decorator."""
     MECHANISMS.register(mechanism)
     return mechanism
+
+
+def public_inputs() -> dict[str, PublicInput]:
+    """The public files that mechanisms need, by name."""
+    found = (each.public_input for each in MECHANISMS.values())
+    by_name = {each.name: each for each in found if each is not None}
+    return dict(sorted(by_name.items()))
+
+
+def public_input_name(mechanism: CalibratedMechanism | type[CalibratedMechanism]) -> str | None:
+    """What the public file of a mechanism is for, where it needs one."""
+    return None if mechanism.public_input is None else mechanism.public_input.name
 
 
 def check_only_bound_and_threshold(asked: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, comma_separated, identifier
@@ -46,6 +47,19 @@ class PublicTable:
     table: pa.Table = field(repr=False, compare=False)
 
 
+class ReadPublicFile(Protocol):
+    """Reads the rows of a public file."""
+
+    def __call__(self, path: str | Path, kind: Kind, *, roles: Collection[str] = ()) -> PublicTable:
+        """Read it.
+
+        Args:
+            path: The file, or the directory of a release.
+            kind: What is published.
+            roles: The roles that have a column in the log.
+        """
+
+
 def read_public(path: str | Path, kind: Kind, *, roles: Collection[str] = ()) -> PublicTable:
     """Read the items of a kind from a public file.
 
@@ -74,6 +88,21 @@ def read_public(path: str | Path, kind: Kind, *, roles: Collection[str] = ()) ->
     ranked = 'dense_rank() over (order by "order:best" nulls first)'
     sql = f"select {item}, {ranked} as count from best order by count desc, {item}"
     return make_table(given, kind, roles, sql)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicInput:
+    """A public file that a mechanism needs.
+
+    Attributes:
+        name: What it is for: the option that names the file, and the argument.
+        help: What the help of the option says.
+        read: Reads it: items of the kind, the most frequent first, where not given.
+    """
+
+    name: str
+    help: str = field(compare=False)
+    read: ReadPublicFile = field(default=read_public, compare=False)
 
 
 def make_table(

@@ -20,11 +20,25 @@ from zealous.libraries import np, pa
 from zealous.mechanisms.descriptions import INTEGERS, Description, EveryItem
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.known_list import ItemTable
-from zealous.mechanisms.protocol import PublicInput, register
-from zealous.mechanisms.public_files import PublicTable, make_table
+from zealous.mechanisms.protocol import register
+from zealous.mechanisms.public_files import PublicInput, PublicTable, make_table
 from zealous.privacy.guarantee import Guarantee
 
 MOST_RESULTS = 100  # documents of one query
+
+
+def read_results(path: str | Path, kind: Kind, *, roles: Collection[str] = ()) -> PublicTable:
+    """The documents that a search shows: query, url, and perhaps rank.
+
+    Of each query the first 100 are kept, by rank, or in the file's order where it has none.
+    """
+    given = read_listing(path, kind, ("rank",))
+    item = comma_separated(map(identifier, kind.columns()))
+    query = comma_separated(identifier(name) for name in kind.columns() if name != "url")
+    order = '"order:best" desc nulls last, "order:row"'
+    place = f"row_number() over (partition by {query} order by {order})"
+    sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
+    return make_table(given, kind, roles, sql, sign="-")
 
 
 @register
@@ -43,7 +57,12 @@ class Results(Domain):
 
     name: ClassVar[str] = "results"
     proof_page: ClassVar[str] = "docs/proofs/clicks.md"
-    public_input: ClassVar[PublicInput | None] = "results"
+    public_input: ClassVar[PublicInput | None] = PublicInput(
+        name="results",
+        help="A public list of query, url and perhaps rank: clicks on these documents of "
+        "published queries are published, for queries,query-clicks.",
+        read=read_results,
+    )
     description: ClassVar[Description] = EveryItem(
         how="Public results: count the units that clicked each document of a public list, for "
         f"published queries, {INTEGERS}publish all of them.",
@@ -69,22 +88,6 @@ class Results(Domain):
         super().check_kinds(kind, before)
         if set(before[Queries.label].columns()) - set(kind.columns()):
             raise UsageError("results need queries without --by, or by what query-clicks are by")
-
-    @classmethod
-    def read_public_file(
-        cls, path: str | Path, kind: Kind, *, roles: Collection[str] = ()
-    ) -> PublicTable:
-        """The documents that a search shows: query, url, and perhaps rank.
-
-        Of each query the first 100 are kept, by rank, or in the file's order where it has none.
-        """
-        given = read_listing(path, kind, ("rank",))
-        item = comma_separated(map(identifier, kind.columns()))
-        query = comma_separated(identifier(name) for name in kind.columns() if name != "url")
-        order = '"order:best" desc nulls last, "order:row"'
-        place = f"row_number() over (partition by {query} order by {order})"
-        sql = f"select {item} from best qualify {place} <= {MOST_RESULTS} order by {query}, {order}"
-        return make_table(given, kind, roles, sql, sign="-")
 
     def with_inputs(self, item_list: pa.Table | None = None, first: pa.Table | None = None) -> Self:
         """The same with the documents of the published queries alone."""

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 from zealous.errors import UsageError
 from zealous.mechanisms.descriptions import INTEGERS, Description, cost_text, too_rare
 from zealous.mechanisms.key_counts import CountedKeys
-from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, Count, PublicInput
+from zealous.mechanisms.prior import PRIOR
+from zealous.mechanisms.protocol import MECHANISMS, CalibratedMechanism, Count
+from zealous.mechanisms.public_files import PublicInput
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.keys import LARGEST_SCALE, WEIGHT, mu_squared, told_by_noise
 from zealous.privacy.composition import Loss
@@ -192,9 +194,8 @@ class Rounds(CountedKeys):
         short = last.threshold + 0.5 - count * math.isqrt(WEIGHT**2 // last.bound)
         return math.erfc(short / (last.scale * math.sqrt(2))) / 2
 
-    def expected_unique_items_per_user(self) -> float:
-        """Of one user's items that nobody else has, at most so many are published on average."""
-        return float(self._exposed())
+    def expected_unique_items(self, users: int) -> float:
+        return users * float(self._exposed())
 
     def threshold_text(self) -> str:
         """What an item had to pass: its weight in one of the rounds, where a user gives 1000."""
@@ -246,7 +247,7 @@ class ListedRounds(Rounds):
 
     name: ClassVar[str] = "prior"
     title: ClassVar[str] = "Rounds steered by a public prior"
-    public_input: ClassVar[PublicInput | None] = "prior"
+    public_input: ClassVar[PublicInput | None] = PRIOR
 
 
 RETIRED: dict[str, type[CalibratedMechanism]] = {

@@ -1,8 +1,8 @@
 """Optimal key selection where one item of each user counts, with counts of what is published.
 
 Guarantee:
-    An item that nobody has never appears, since the noise never exceeds what it is held to. What
-    one item is held to is decided before its noise is drawn.
+    Noise never exceeds the item's threshold, so an item that nobody has never appears. Each item's
+    threshold, tau_prime or one more, is drawn before its noise.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Selection(Thresholds):
 
     def _noisy_rows(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
-        # Whom it holds to one more is decided before the noise, which must not decide it.
+        # Drawn apart from the noise: which items must be above tau_prime + 1.
         more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.raised_probability * PARTS)
         capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
         short, long = (with_noise(batch, each, random_bytes) for each in capped)

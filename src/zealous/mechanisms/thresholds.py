@@ -1,8 +1,9 @@
 """Noise between two thresholds: what ZEALOUS and its descendants do to a histogram.
 
-Why this is private: one person moves at most m counts by one, and noise hides that. Noise
-cannot hide that a rare item exists at all. Items below tau are not looked at. An item that only
-this person lifts to tau is published if its noise exceeds tau_prime - tau; delta bounds the chance.
+Why this is private: one person moves at most M counts by one, where M is m, or 2m if her history
+may be replaced by another. Noise hides that. It cannot hide that a rare item exists at all: so
+items below tau are not looked at, and one that she alone lifts to tau is published only if its
+noise exceeds tau_prime - tau. Delta bounds the chance of that.
 
 Guarantee:
     Every count of at least tau gets its own exact noise, and only what is strictly above tau_prime
@@ -78,7 +79,7 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
         return self.noise_above(t - count)
 
     def loss(self, neighbors: Neighbors) -> Loss:
-        """Items that stand at tau by one person may be shown; her other counts shift by one.
+        """Items that one person alone lifts to tau may be shown; her other counts shift by one.
 
         docs/proofs/composition.md says how such losses add up.
         """
@@ -108,8 +109,8 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
             threshold=self.tau_prime,
         )
 
-    def expected_unique_items_per_user(self) -> float:
-        return self.items_per_user * self.publication_probability(1)
+    def expected_unique_items(self, users: int) -> float:
+        return users * (self.items_per_user * self.publication_probability(1))
 
     def threshold_text(self) -> str:
         """What an item must pass."""

@@ -14,7 +14,8 @@ slots fared in the past, never on the words themselves, so slots stay independen
 from zealous.noise.capped import CappedLaplace
 from zealous.noise.gaussian import DiscreteGaussian
 from zealous.noise.laplace import DiscreteLaplace
-from zealous.noise.uniform import RandomBytes, seeded_bytes
+from zealous.noise.seeded import seeded_bytes
+from zealous.noise.uniform import RandomBytes
 
 __all__ = [
     "CappedLaplace",

@@ -6,8 +6,6 @@ Guarantee:
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
 RandomBytes: TypeAlias = Callable[[int], bytes]
 Ints: TypeAlias = "npt.NDArray[np.int64]"
+Places: TypeAlias = "npt.NDArray[np.intp]"
 Word: TypeAlias = "np.unsignedinteger[Any]"
 
 _CANDIDATES = 1 << 17  # at a time: bounds memory to a few megabytes, and fits the cache
@@ -29,27 +28,6 @@ _CANDIDATES = 1 << 17  # at a time: bounds memory to a few megabytes, and fits t
 # u + t * v, for u below t and v from geometric, stay below 2^61.
 LARGEST_TERM = 1 << 48
 _MOST_ROUNDS = 1 << 12
-
-
-def seeded_bytes(seed: int) -> RandomBytes:
-    """A source that repeats itself, for tests.
-
-    Guarantee:
-        None. Who knows or guesses the seed can subtract the noise: a release made with it is not
-        private.
-
-    Args:
-        seed: Any integer; the same seed gives the same bytes to the same sequence of calls.
-
-    Returns:
-        A source whose n-th call answers with SHAKE-256 of the seed and n.
-    """
-    calls = itertools.count()
-
-    def random_bytes(size: int) -> bytes:
-        return hashlib.shake_256(f"{seed} {next(calls)}".encode()).digest(size)
-
-    return random_bytes
 
 
 class Rejection:
@@ -102,15 +80,15 @@ def bernoulli_exp(
 ) -> npt.NDArray[np.bool_]:
     """Algorithm 1: true with probability exp(-u/t), for each u in 0..t."""
     result = np.ones(u.size, np.bool_)
-    alive = np.arange(u.size)
+    alive = None  # all
     for k in attempts():  # true when the first k at which Bernoulli(u / (t k)) fails is odd
-        if not alive.size:
+        if not u.size:
             break
         word, width = _cells(t * k)
-        words = _words(word, t * k * width, alive.size, random_bytes)
+        words = _words(word, t * k * width, u.size, random_bytes)
         # Of t k equal cells the first u are successes. u * width cannot overflow, as u <= t k.
-        success = words < u.astype(word) * word(width)
-        alive, u = alive[success], u[success]
+        success = np.flatnonzero(words < u.astype(word) * word(width))
+        alive, u = _chosen(alive, success), u[success]
         result[alive] = k % 2 == 0
     return result
 
@@ -118,14 +96,19 @@ def bernoulli_exp(
 def geometric(size: int, random_bytes: RandomBytes) -> Ints:
     """How often Bernoulli(exp(-1)) succeeds before it fails: at least v times with P exp(-v)."""
     v = np.zeros(size, np.int64)
-    alive = np.arange(size)
+    alive, ones = None, np.ones(size, np.uint8)
     for successes in attempts():
-        if not alive.size:
+        if not ones.size:
             break
-        ones = np.ones(alive.size, np.uint8)
-        alive = alive[bernoulli_exp(ones, 1, random_bytes)]
+        success = np.flatnonzero(bernoulli_exp(ones, 1, random_bytes))
+        alive, ones = _chosen(alive, success), ones[: success.size]
         v[alive] = successes
     return v
+
+
+def _chosen(places: Places | None, chosen: Places) -> Places:
+    """Of some places, or of all where none are named, those that are chosen by their number."""
+    return chosen if places is None else places[chosen]
 
 
 def uniform(n: int, size: int, random_bytes: RandomBytes) -> npt.NDArray[Word]:
@@ -151,8 +134,8 @@ def _cells(n: int) -> tuple[type[Word], int]:
     beyond the last cell, fewer than 1 in 8, are drawn again.
     """
     words: tuple[type[Word], ...] = (np.uint8, np.uint16, np.uint32, np.uint64)
-    for word in words:
-        largest = int(np.iinfo(word).max)
+    for bits, word in zip((8, 16, 32, 64), words, strict=True):
+        largest = (1 << bits) - 1
         if n <= largest >> 3:
             return word, largest // n
     raise AssertionError("unreachable: n is at most 2^60")
@@ -160,12 +143,13 @@ def _cells(n: int) -> tuple[type[Word], int]:
 
 def _words(word: type[Word], limit: int, size: int, random_bytes: RandomBytes) -> npt.NDArray[Word]:
     """Words uniform in 0..limit-1, by drawing those beyond again."""
-    words = np.empty(size, word)
-    redo = np.arange(size)
+    width = np.dtype(word).itemsize
+    words = np.frombuffer(bytearray(random_bytes(size * width)), word, size)
+    redo = np.flatnonzero(words >= limit)
     for _ in attempts():
         if not redo.size:
             break
-        fresh = np.frombuffer(random_bytes(redo.size * words.itemsize), word, redo.size)
+        fresh = np.frombuffer(random_bytes(redo.size * width), word, redo.size)
         words[redo] = fresh
         redo = redo[fresh >= limit]
     return words

@@ -115,7 +115,7 @@ class Draft:
     def ladder(self) -> list[Rung]:
         """Other choices of epsilon, from the most private on."""
         choices = sorted({*LADDER, self.goal.epsilon})
-        return [rung(self.with_epsilon(each).planned) for each in choices]
+        return [epsilon_rung(self.with_epsilon(each).planned) for each in choices]
 
     def with_epsilon(self, epsilon: Fraction) -> Draft:
         """The same at another epsilon."""
@@ -206,7 +206,7 @@ def users_to_appear(planned: Plan) -> int:
     return max(forecast(part).users_to_appear.high for part in planned.parts)
 
 
-def rung(planned: Plan) -> Rung:
+def epsilon_rung(planned: Plan) -> Rung:
     """What the epsilon of a plan means and asks for."""
     epsilon = planned.goal.epsilon
     return Rung(epsilon, level_of(epsilon), suspicion_after(epsilon), users_to_appear(planned))

@@ -16,7 +16,7 @@ from zealous.logs.column_names import column_of, guess_roles
 from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
-from zealous.logs.source import Source
+from zealous.logs.source import Source, unreadable_lines
 from zealous.owner.file_format import columns_of_lines
 from zealous.owner.value_shapes import MISSING
 
@@ -166,7 +166,7 @@ def _warnings(source: Source, overall: dict[str, Any], kinds: Sequence[Kind]) ->
     lost = overall["rows_left_out"]
     if lost > _LOST_SHARE * overall["rows"]:
         found.append(f"{lost / overall['rows']:.0%} of the rows have no user id and are left out.")
-    skipped = source.unreadable_lines()
+    skipped = unreadable_lines(source)
     if skipped > _LOST_SHARE * (skipped + overall["rows"]):
         found.append(f"{skipped:,} lines were skipped: check --format and --encoding.")
     if overall.get("without_time", 0) > _LOST_SHARE * entries:

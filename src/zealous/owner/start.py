@@ -31,9 +31,9 @@ from zealous.logs.column_names import (
     is_known,
     is_label,
 )
-from zealous.logs.entry_units import check_unit
 from zealous.logs.log import FORMATS, Log, log_files
 from zealous.logs.open_log import open_log
+from zealous.logs.smaller_units import check_unit
 from zealous.logs.source import count_users
 from zealous.owner.draft import Draft
 from zealous.owner.file_format import FileFormat, StatedFormat, find_format
@@ -192,11 +192,9 @@ def _give_role(guesses: dict[str, Guess], role: Role, column: str) -> None:
 
 
 def _check_column(column: str, layout: FileFormat) -> None:
-    if column in layout.nested:
-        raise UsageError(
-            f"the column {column!r} holds objects: make a column of what is in them, such as with "
-            f"jq -c '.NAME = .{column}.KEY' LOG > NEW.jsonl"
-        )
+    name, _, key = column.partition(".")
+    if column in layout.nested or (name in layout.nested and column not in layout.columns):
+        raise UsageError(f"the column {name!r} holds objects: {unnest_hint(name, key or 'KEY')}")
     if column in layout.columns:
         return
     if layout.certain_names:
@@ -205,6 +203,14 @@ def _check_column(column: str, layout: FileFormat) -> None:
         there = "`zealous start` lists its columns, with --header if the first line names them"
         quotable = [each for each in layout.columns if is_known(each)]
     raise UsageError(f"the log has no column {column!r}: {there}{did_you_mean(column, quotable)}")
+
+
+def unnest_hint(column: str, key: str = "KEY") -> str:
+    """How what is in objects becomes a column."""
+    return (
+        "make a column of what is in them, such as with "
+        f"jq -c '.NAME = .{column}.{key}' LOG > NEW.jsonl"
+    )
 
 
 def column_with_word(found: FoundLog, word: str) -> str:
@@ -258,8 +264,7 @@ def offers(found: FoundLog) -> list[Offer]:
     """The items that a header allows, what is most likely wanted first."""
     plain = [each.label for each in KINDS.values() if each.usage == Kind.usage]
     searches = possible_kinds([kind_by_name(name, 1) for name in plain], found.roles())
-    names = sorted((kind.name() for kind in searches), key=lambda name: name != "queries")
-    return [*(Offer(items=name) for name in names), *_column_offers(found)]
+    return [*(Offer(items=kind.name()) for kind in searches), *_column_offers(found)]
 
 
 def _column_offers(found: FoundLog) -> Iterator[Offer]:

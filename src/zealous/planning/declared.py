@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self, TypeAlias
 
-from zealous.errors import UsageError
+from zealous.errors import UsageError, did_you_mean
 from zealous.items import Kind
 from zealous.items.lists import find_list
-from zealous.mechanisms.protocol import MECHANISMS, PublicInput
+from zealous.mechanisms.protocol import MECHANISMS, public_input_name, public_inputs
 from zealous.record.record import PublicFileRecord
 
 Files: TypeAlias = str | Path | Mapping[str, str | Path]
@@ -24,20 +24,20 @@ class PublicFile:
     """A public file.
 
     Attributes:
-        use: What it is for.
+        use: What it is for: the name of a mechanism's `public_input`.
         name: What it is called in a release.
         sha256: Of what will be read of it.
         path: Where it is, or the directory of a release; None until somebody says it. The same
             file at another place is the same file.
     """
 
-    use: PublicInput
+    use: str
     name: str
     sha256: str
     path: str | Path | None = field(default=None, compare=False)
 
     @classmethod
-    def from_record(cls, record: PublicFileRecord, use: PublicInput) -> Self:
+    def from_record(cls, record: PublicFileRecord, use: str) -> Self:
         """The file that a release or a plan in a file names."""
         return cls(use=use, name=record.name, sha256=record.sha256)
 
@@ -46,40 +46,34 @@ class PublicFile:
         return PublicFileRecord(name=self.name, sha256=self.sha256)
 
 
-def public_files(
-    kinds: Sequence[Kind],
-    *,
-    domain: Files | None = None,
-    prior: Files | None = None,
-    results: Files | None = None,
-) -> dict[str, PublicFile]:
+def public_files(kinds: Sequence[Kind], **files: Files | None) -> dict[str, PublicFile]:
     """The public file of each kind that has one.
 
     Args:
         kinds: What is published.
-        domain: The items that may be published: a file for the only kind, or by name of kind.
-        prior: What is known to be frequent, likewise.
-        results: The documents that a search shows, for query-clicks.
+        files: By what they are for: a file for the only kind, or files by name of kind.
+
+    Raises:
+        UsageError: No mechanism needs such a file, or none for these kinds.
     """
+    known = public_inputs()
+    for use in files.keys() - known.keys():
+        raise UsageError(
+            f"there is no {use} to give: public files are {', '.join(known)}"
+            + did_you_mean(use, [*known])
+        )
     by_name = {kind.name(): kind for kind in kinds}
     found: dict[str, PublicFile] = {}
-    given: tuple[tuple[PublicInput, Files | None], ...] = (
-        ("domain", domain),
-        ("prior", prior),
-        ("results", results),
-    )
-    for use, files in given:
-        for name, path in _by_kind(files, by_name, use).items():
+    for use in known:
+        for name, path in _by_kind(files.get(use), by_name, use).items():
             if name in found:
-                raise UsageError(f"{name} can have one public file: a domain, a prior or results")
+                raise UsageError(f"{name} can have one public file: --{' or --'.join(known)}")
             named, _, sha256 = find_list(path, by_name[name])
             found[name] = PublicFile(use=use, path=path, name=named, sha256=sha256)
     return found
 
 
-def _by_kind(
-    files: Files | None, kinds: Mapping[str, Kind], use: PublicInput
-) -> Mapping[str, str | Path]:
+def _by_kind(files: Files | None, kinds: Mapping[str, Kind], use: str) -> Mapping[str, str | Path]:
     if not files:
         return {}
     names = served_kinds(kinds, use)
@@ -92,7 +86,7 @@ def _by_kind(
     return files
 
 
-def served_kinds(kinds: Mapping[str, Kind], use: PublicInput) -> list[str]:
+def served_kinds(kinds: Mapping[str, Kind], use: str) -> list[str]:
     """The kinds that a mechanism with such a file serves, by name.
 
     Raises:
@@ -101,7 +95,7 @@ def served_kinds(kinds: Mapping[str, Kind], use: PublicInput) -> list[str]:
     found, refused = [], None
     for name, kind in kinds.items():
         for mechanism in MECHANISMS.values():
-            if mechanism.public_input != use:
+            if public_input_name(mechanism) != use:
                 continue
             try:
                 mechanism.check_kinds(kind, kinds)

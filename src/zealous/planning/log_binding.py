@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from zealous.errors import Refused
+from zealous.errors import Refused, UsageError
 from zealous.files.limits import Limits
 from zealous.items import Kind
-from zealous.logs.entry_units import UNIT_ROLES
 from zealous.logs.log import Cleaning, Columns, Log
+from zealous.logs.smaller_units import UNIT_ROLES
 from zealous.privacy.guarantee import Unit, person_in_words
 
 _TIME = "time"  # the column of the time where a plan names none: a log need not have it
@@ -51,7 +51,12 @@ class LogBinding:
         unit: Unit,
         sql: str | None = None,
     ) -> Self:
-        """What such a plan makes use of."""
+        """What such a plan makes use of.
+
+        Raises:
+            UsageError: It would publish who people are.
+        """
+        _check_nobody_shown(columns, kinds)
         return cls(
             columns=_columns_of_roles(columns, roles_used(kinds, unit)),
             excludes_listed=cleaning.exclude_users is not None,
@@ -97,6 +102,7 @@ class LogBinding:
         Raises:
             Refused: It is read otherwise.
         """
+        _check_nobody_shown(self.columns, kinds)
         if self.sql != log.sql:
             raise Refused(
                 "the plan is for the result of another query, or of none: read the log with the "
@@ -158,6 +164,16 @@ class LogBinding:
             f"{self.limits.entries:,} entries, texts of at most {self.limits.text:,} bytes."
         )
         return "\n".join(said)
+
+
+def _check_nobody_shown(columns: Columns, kinds: Collection[Kind]) -> None:
+    """Refuse to publish who people are."""
+    for kind in kinds:
+        if columns.user in kind.shown_columns():
+            raise UsageError(
+                f"{kind.name()} would publish {columns.user!r}, the column that says who a "
+                "person is: name other columns"
+            )
 
 
 def other_columns(roles: Mapping[str, str], kinds: Iterable[Kind]) -> list[tuple[str, str]]:

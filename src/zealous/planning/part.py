@@ -1,4 +1,4 @@
-"""One histogram of a plan: its parameters, what to expect of it, and how it is described.
+"""One histogram of a plan: its parameters, what to expect of it, and how a release records it.
 
 Guarantee:
     The mechanism of a part is one whose delta at the part's goal is at most that goal's.
@@ -16,16 +16,16 @@ from msgspec import to_builtins
 from zealous.counting.bound import Select
 from zealous.items import Kind
 from zealous.mechanisms import CalibratedMechanism
-from zealous.mechanisms.choose import ASKED, DEFAULT
+from zealous.mechanisms.choose import ASKED
+from zealous.mechanisms.protocol import public_input_name
 from zealous.planning.declared import PublicFile
 from zealous.planning.from_record import (
     guarantee_from_record,
     kind_from_record,
     mechanism_from_record,
 )
-from zealous.privacy.accounting.at_best import fewest_users, most_items
 from zealous.privacy.calibrate import float_rounded_up
-from zealous.privacy.guarantee import Guarantee, format_number
+from zealous.privacy.guarantee import Guarantee
 from zealous.record.codec import structure
 from zealous.record.record import (
     ExactPart,
@@ -37,8 +37,6 @@ from zealous.record.record import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_SMALL = 1_000  # items: a log that can yield more is not said to yield few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +66,8 @@ class Part:
         kind = kind_from_record(part, item)
         share = guarantee_from_record(part, part.guarantee)
         made = mechanism_from_record(part)
-        public = (
-            PublicFile.from_record(part.public, made.public_input)
-            if made.public_input and part.public
-            else None
-        )
+        use = public_input_name(made)
+        public = PublicFile.from_record(part.public, use) if use and part.public else None
         return cls(kind=kind, goal=share, mechanism=made, delta=made.delta(share), public=public)
 
     def name(self) -> str:
@@ -183,86 +178,3 @@ def guarantee_numbers(goal: Guarantee, number: Callable[[Fraction], float]) -> d
         "users": goal.users,
         "unit": goal.unit,
     }
-
-
-def undercount(most: Collection[int], units: str) -> str:
-    """Why counts are below the true numbers, whatever the noise.
-
-    Args:
-        most: How many items of a unit count, in each table.
-        units: What is counted.
-
-    >>> undercount([2], "users")
-    'Users with more than 2 items are counted for 2 of them only, so counts are low.'
-    """
-    said = f"{units[:1].upper()}{units[1:]} with more"
-    if len({*most}) > 1:
-        return f"{said} items than a table counts are counted for that many only: counts are low."
-    m = max(most)
-    return (
-        f"{said} than {m} item{'s' * (m > 1)} are counted for {m} of them only, so counts are low."
-    )
-
-
-def describe(part: Part) -> str:
-    """The histogram in words, for a terminal or a notebook."""
-    mechanism, expected = part.mechanism, forecast(part)
-    appear = expected.users_to_appear
-    share = f"epsilon {format_number(part.goal.epsilon)}"
-    if not part.goal.pure:
-        share += f", delta {format_number(part.goal.delta)} (achieved {format_number(part.delta)})"
-    lines = [
-        f"{part.name()}: at most {mechanism.items_per_user} a {part.goal.unit}",
-        f"  by itself             {share}",
-        *_choice_lines(part),
-        f"  noise                 {mechanism.noise_law}, scale {float(mechanism.scale):g}",
-        f"  thresholds            {mechanism.threshold_text()}",
-    ]
-    if appear.high:
-        lines.append(
-            f"  an item appears       with 5 / 50 / 95 % once it is among the items that count of "
-            f"{appear.low} / {appear.half} / {appear.high} {part.goal.units()}"
-        )
-    if mechanism.publication_probability(0) == 0:  # it publishes items of the log alone
-        lines += _limit_lines(part)
-    known = mechanism.interval(0.95)
-    lines.append(
-        f"  noise on a count      at most {known.error} in 95 of 100 cases"
-        + ("" if known.threshold is None else f", for counts of {known.certain_from:,} or more")
-    )
-    lines.append(
-        f"  beside the noise      {undercount([mechanism.items_per_user], part.goal.units())}"
-    )
-    if expected.single_person_items and part.goal.delta_per_person:
-        lines.append(
-            f"  single persons        up to {expected.single_person_items:.3g} items held by one "
-            "person only are published on average, if everybody's items were their own"
-        )
-    users = part.goal.users
-    if users is not None and appear.high > users:
-        lines.append(
-            "  nothing will appear   an item would need more users than there are: raise epsilon, "
-            "lower items_per_user, or publish fewer kinds"
-        )
-    return "\n".join(lines)
-
-
-def _limit_lines(part: Part) -> list[str]:
-    """What no mechanism can exceed; how many items that leaves, for a log of few users."""
-    least, users, units = fewest_users(part.goal), part.goal.users, part.goal.units()
-    if least is None or least == 1:
-        return []
-    said = (
-        f"  at best               whatever the mechanism, an item of fewer than {least} {units} "
-        "appears with less than 50 %"
-    )
-    most = None if users is None else most_items(part.goal, users * part.mechanism.items_per_user)
-    if most is not None and most < _SMALL:
-        said += f"; {users:,} {units} give {most:,} items on average at most"
-    return [said]
-
-
-def _choice_lines(part: Part) -> list[str]:
-    if part.mechanism.name == DEFAULT and part.why == ASKED:
-        return []
-    return [f"  mechanism             {part.mechanism.name}: {part.why}"]

@@ -17,9 +17,9 @@ from zealous.counting.bound import Select, check_select
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.files.places import absolute_name
 from zealous.items import Kind, Kinds, list_kinds
-from zealous.logs.entry_units import check_unit
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.person_sql import query_assumption, query_hash
+from zealous.logs.smaller_units import check_unit
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
 from zealous.notebook import block, grid, line, note
@@ -27,8 +27,10 @@ from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.from_record import goal_from_record
 from zealous.planning.log_binding import LogBinding
 from zealous.planning.parameter_source import PARAMETERS_FROM, THIS_LOG, UNSTATED
-from zealous.planning.part import Part, describe, forecast, undercount
-from zealous.planning.together import cost_of_releases, losses, proven_delta, shares
+from zealous.planning.part import Part, forecast
+from zealous.planning.part_text import describe, undercount
+from zealous.planning.shares import shares
+from zealous.planning.together import cost_of_releases, losses, proven_delta
 from zealous.privacy.composition import delta_at, proof_at
 from zealous.privacy.guarantee import (
     UNITS,
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 
 # Which planner chose the parameters: one more whenever the same wish gives other parameters.
 # Releases of 0.1.0 do not say it; theirs was 1.
-PLANNER = 5
+PLANNER = 6
 COMPOSITION = "docs/proofs/composition.md"
 TWELVE = 12  # releases: a year of months
 _ONE_GUARANTEE = (
@@ -65,7 +67,8 @@ class Plan:
     Attributes:
         goal: The guarantee of the whole release.
         parts: The histograms that share it.
-        select: How each user's items are chosen.
+        select: How each user's items are chosen, but for kinds that choose by what was published
+            (`Kind.priority_column`).
         accept_delta: Whether a large per-person delta was confirmed.
         parameters_from: How the parameters were chosen.
         log: How the log is to be read; None until it is known which log that is.
@@ -234,19 +237,16 @@ class Plan:
         """The public file of each kind that has one."""
         return {part.name(): part.public for part in self.parts if part.public is not None}
 
-    def with_files(
-        self,
-        *,
-        domain: Files | None = None,
-        prior: Files | None = None,
-        results: Files | None = None,
-    ) -> Self:
+    def with_files(self, **files: Files | None) -> Self:
         """The same plan, with where its public files are: for one that was read from a file.
+
+        Args:
+            files: By what they are for, as for `plan`.
 
         Raises:
             UsageError: One is missing, is another by its SHA-256, or is not in the plan.
         """
-        found = public_files(self.kinds(), domain=domain, prior=prior, results=results)
+        found = public_files(self.kinds(), **files)
         planned = self.public()
         if {kind: file.sha256 for kind, file in found.items()} != {
             kind: file.sha256 for kind, file in planned.items()
@@ -283,7 +283,7 @@ class Plan:
                 "With a probability of 50 or 95 % an item appears that is among the items that "
                 f"count of so many {self.goal.units()}; the noise on its count is at most so much "
                 "in 95 of 100 cases. "
-                + undercount([kind.items_per_user for kind in self.kinds()], self.goal.units())
+                + undercount([kind.items_per_user for kind in self.kinds()], self.goal.unit)
             ),
             note("Nothing is read or spent yet: z.publish(log, plan) executes it."),
         )
@@ -336,6 +336,7 @@ def plan(
     select: Select = "random",
     parameters_from: str = UNSTATED,
     seed: int | None = None,
+    **other_files: Files | None,
 ) -> Plan:
     """Plan a release: split a goal over kinds of items and find the best parameters for each.
 
@@ -363,6 +364,7 @@ def plan(
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
+        other_files: Public files that mechanisms of other packages need, by what they are for.
     """
     if not isinstance(goal, Guarantee):
         raise UsageError(
@@ -370,9 +372,9 @@ def plan(
             "z.ProbabilisticDP(epsilon=2, delta=0.001, users=100_000)"
         )
     named = list_kinds(kinds)
-    files = public_files(named, domain=domain, prior=prior, results=results)
+    public = public_files(named, domain=domain, prior=prior, results=results, **other_files)
     planned = plan_with_files(
-        goal, named, files, split=split, accept_delta=accept_delta, mechanism=mechanism
+        goal, named, public, split=split, accept_delta=accept_delta, mechanism=mechanism
     )
     return replace(planned, select=select, parameters_from=parameters_from, seed=seed)
 

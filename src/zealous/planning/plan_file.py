@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 from zealous.errors import Refused, UsageError, reason
 from zealous.files.strict_json import parse
 from zealous.items import Kind, kind_by_name
-from zealous.mechanisms.choose import MECHANISMS
+from zealous.mechanisms.protocol import MECHANISMS, public_input_name
 from zealous.planning.declared import PublicFile
 from zealous.planning.log_binding import LogBinding
 from zealous.planning.part import figures
@@ -79,11 +80,21 @@ def write_plan(planned: Plan, path: Path) -> str:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{path} exists already: name a file that does not") from None
+        raise _there_already(path) from None
     except OSError as error:
         why = reason(error)
         raise UsageError(f"the plan cannot be written to {path}: {why}") from None
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_new_plan(path: Path) -> None:
+    """Nothing is ever overwritten."""
+    if os.path.lexists(path):
+        raise _there_already(path)
+
+
+def _there_already(path: Path) -> UsageError:
+    return UsageError(f"{path} exists already: name a file that does not")
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -93,8 +104,11 @@ def read_plan(path: str | Path) -> Plan:
     """
     try:
         raw = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"the plan {path} cannot be read: {reason(error)}") from None
+    try:
         found = parse(raw.decode())
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         raise UsageError(f"{path} holds no plan: make one with `zealous plan -o`") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise UsageError(f"{path} is not a plan that this version of zealous can read")
@@ -103,7 +117,7 @@ def read_plan(path: str | Path) -> Plan:
         planned = _plan_from(found)
     except (ValidationError, KeyError, TypeError, AttributeError, ZeroDivisionError):
         raise UsageError(f"{path} is damaged: make the plan again") from None
-    if not _says(found, planned):
+    if not _states_plan(found, planned):
         raise Refused(
             f"{path} does not say what this version of zealous would do: it was changed by hand or "
             "made by another version. Plan again and have it approved"
@@ -123,7 +137,7 @@ def check_approved(planned: Plan) -> None:
         found = parse(planned.approved_file.decode())
     except (ValueError, RecursionError):
         found = None
-    if planned.seed is not None or not _says(found, planned):
+    if planned.seed is not None or not _states_plan(found, planned):
         raise Refused("this is not the plan that was approved: read the approved file again")
 
 
@@ -143,7 +157,7 @@ def _check_readable(planned: Plan) -> None:
         )
 
 
-def _says(found: Any, planned: Plan) -> bool:
+def _states_plan(found: Any, planned: Plan) -> bool:
     """Whether a file holds this plan, whichever version wrote it."""
     stated: dict[str, Any] = json.loads(json.dumps(_plan_object(planned)))
     if not isinstance(found, dict):
@@ -217,7 +231,7 @@ def _public(parts: Sequence[Mapping[str, Any]]) -> dict[str, PublicFile]:
     """The public files that a plan names, by kind."""
     found: dict[str, PublicFile] = {}
     for part in parts:
-        used = MECHANISMS[part["mechanism"]].public_input
+        used = public_input_name(MECHANISMS[part["mechanism"]])
         if used is not None:
             found[part["kind"]] = PublicFile.from_record(
                 convert(part["public"], PublicFileRecord), used

@@ -1,8 +1,7 @@
-"""The kinds of one release solved together: what each may tell so that the whole keeps its goal.
+"""What several kinds of one release, or several releases, tell together: their losses compose.
 
-Under indistinguishability losses compose far better than their sums (docs/proofs/composition.md):
-each histogram gets its weight of the budget, times one factor for all, the largest with which the
-composed loss still keeps the goal.
+Under indistinguishability that is far less than their sum (docs/proofs/composition.md). Where
+epsilons and deltas add, `planning.shares` has all that is needed.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from zealous.items import Kind
 from zealous.mechanisms import CalibratedMechanism
@@ -20,7 +19,7 @@ from zealous.privacy.guarantee import Guarantee, Neighbors
 _STEPS = 128  # to one, in which the factor is counted
 
 
-class Counted(Protocol):
+class CountedPart(Protocol):
     """A histogram: what is counted, and how."""
 
     @property
@@ -32,7 +31,7 @@ class Counted(Protocol):
         """How it is published."""
 
 
-class Planned(Counted, Protocol):
+class PlannedPart(CountedPart, Protocol):
     """A histogram with its parameters."""
 
     @property
@@ -44,15 +43,7 @@ class Planned(Counted, Protocol):
         """The delta that it achieves at its own epsilon."""
 
 
-class Solved(NamedTuple):
-    """What one kind guarantees by itself, and its mechanism with the parameters for that."""
-
-    kind: Kind
-    goal: Guarantee
-    mechanism: CalibratedMechanism
-
-
-def losses(parts: Iterable[Counted], neighbors: Neighbors) -> tuple[Loss, ...]:
+def losses(parts: Iterable[CountedPart], neighbors: Neighbors) -> tuple[Loss, ...]:
     """What each part tells, in the order of publication, for one relation of neighbours.
 
     The only place where losses of parts are made: it knows which of them the outputs of earlier
@@ -68,7 +59,7 @@ def losses(parts: Iterable[Counted], neighbors: Neighbors) -> tuple[Loss, ...]:
     return tuple(told)
 
 
-def proven_delta(goal: Guarantee, parts: Sequence[Planned]) -> Fraction:
+def proven_delta(goal: Guarantee, parts: Sequence[PlannedPart]) -> Fraction:
     """The least delta that is proven at the goal's epsilon for all parts together, rounded up.
 
     Epsilons and deltas may be added under both definitions. Under indistinguishability losses are
@@ -82,7 +73,7 @@ def proven_delta(goal: Guarantee, parts: Sequence[Planned]) -> Fraction:
 
 
 def cost_of_releases(
-    goal: Guarantee, parts: Sequence[Planned], number: int
+    goal: Guarantee, parts: Sequence[PlannedPart], number: int
 ) -> tuple[Fraction, Fraction]:
     """Epsilon and delta of so many such releases of the same people, all planned in advance.
 
@@ -96,44 +87,29 @@ def cost_of_releases(
     return (epsilon if composed is None else min(epsilon, composed)), delta
 
 
-def shares(
+def largest_factor(
     goal: Guarantee,
     weights: Mapping[str, Fraction],
-    chosen: Sequence[tuple[Kind, type[CalibratedMechanism]]],
-) -> list[Solved]:
-    """What each kind guarantees by itself, and its mechanism with the parameters for that.
+    parts_at: Callable[[Fraction], Sequence[CountedPart]],
+) -> Fraction:
+    """The largest factor on the budget of every part with which all of them keep the goal.
+
+    At a factor of one the sum of the shares keeps it.
 
     Args:
-        goal: The guarantee of the whole.
-        weights: The share of each kind in the budget, by its name; they add up to one.
-        chosen: The kinds in the order of publication, and the mechanism of each.
-
-    Guarantee:
-        The whole keeps the goal: by the sum at a factor of one, else by the composed losses.
+        goal: The guarantee of the whole release.
+        weights: The share of each kind in the budget; they add up to one.
+        parts_at: The parts, with their parameters, at a factor.
     """
-    exposed = sum((weights[kind.name()] for kind, each in chosen if not each.pure), Fraction(0))
-    made: dict[tuple[Guarantee, type[CalibratedMechanism], int], CalibratedMechanism] = {}
-
-    def at(factor: Fraction) -> list[Solved]:
-        found = []
-        for kind, each in chosen:
-            weight, most = weights[kind.name()], kind.items_per_user
-            share = goal.share(weight * factor, Fraction(0) if each.pure else weight / exposed)
-            if (share, each, most) not in made:
-                made[share, each, most] = each.calibrate(share, most)
-            found.append(Solved(kind, share, made[share, each, most]))
-        return found
 
     def keeps(step: int) -> bool:
-        told = losses(at(Fraction(step, _STEPS)), goal.neighbors)
+        told = losses(parts_at(Fraction(step, _STEPS)), goal.neighbors)
         return delta_at(told, goal.epsilon) <= goal.delta
 
-    if not goal.composes or goal.pure or len(chosen) == 1:
-        return at(Fraction(1))
     # Equal Gaussian parts may use about this much; others less. None may use more than the whole.
     usual = _STEPS / math.sqrt(sum(weight**2 for weight in weights.values()))
     most = int(_STEPS / max(weights.values()))
-    return at(Fraction(largest(keeps, _STEPS, min(round(usual), most), most), _STEPS))
+    return Fraction(largest(keeps, _STEPS, min(round(usual), most), most), _STEPS)
 
 
 def largest(keeps: Callable[[int], bool], least: int, start: int, most: int) -> int:

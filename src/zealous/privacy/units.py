@@ -1,6 +1,6 @@
 """Units of privacy: how much of a person's data is protected as one, and the words for it.
 
-All that is said of a unit is said here. Which entries it has is in logs/entry_units.py.
+All that is said of a unit is said here. Which entries it has is in logs/smaller_units.py.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class PrivacyUnit:
         repeats: How often a user counts for an item; empty if at most once.
         protected: Who is protected as a whole.
         assumed: What follows for a user who has several; empty where she has one.
+        is_one_item: Whether it is one item by itself, so that no limit leaves out another.
         weak: What nobody may overlook of a unit that is only a part of what somebody does at once.
     """
 
@@ -43,6 +44,7 @@ class PrivacyUnit:
     protected: str
     repeats: str = ""
     assumed: str = ""
+    is_one_item: bool = False
     weak: str = ""
 
 
@@ -138,6 +140,7 @@ PRIVACY_UNITS: Mapping[Unit, PrivacyUnit] = {
         "different keywords epsilon is n times as large and delta grows too: a query of three "
         "words has three times the epsilon, and whoever used many words is not protected as a "
         "person.",
+        is_one_item=True,
         weak="A weak unit of privacy: each keyword of a person is protected by itself, and neither "
         "her queries nor the person are. The release can reveal that somebody who asked much is "
         "in the log.",

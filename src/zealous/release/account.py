@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +26,21 @@ from zealous.ledger.reservation import preview_entry
 from zealous.ledger.signatures import Approval
 from zealous.logs.log import Log
 from zealous.planning.log_binding import LogBinding
-from zealous.planning.plan import covers_replaced
+from zealous.planning.plan import Plan, covers_replaced
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.record.codec import structure
 from zealous.record.record import AccountsRecord, CapRecord, CapsRecord, LedgerStamp
-from zealous.release.charging import Bypass, charge_of
+from zealous.release.charging import Bypass, PaymentMethod, charge_of
 from zealous.release.request import Request
 from zealous.release.untracked import Untracked
 
 _NAMED = 3  # logs of a ledger, in a message
+
+
+def payment_method(asked: PaymentMethod | None, plan: Plan) -> PaymentMethod:
+    """Who pays: nobody where none is asked for, or for what is not private as it has a seed."""
+    paying = Untracked() if asked is None else asked
+    return paying if plan.seed is None else paying.for_unprivate()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,12 +240,23 @@ class LedgerPayment:
         """What release.json would say of it if the ledger were new; nothing is charged."""
         return ledger_stamp(*preview_entry(self.id, self._charge, by=self._account.by))
 
-    def entry_number(self) -> int | None:
-        """The number of the entry, if there is one; the ledger tells where `reserve` broke off."""
+    def settle(self, directory: Place | None) -> Entry | None:
+        """The entry, if there is one, marked where its release is whole."""
+        entry = self._charged_entry()
+        if self._ledger is None or entry is None or directory is None:
+            return entry
+        with suppress(LedgerError):  # then the mark stays missing
+            settled = self._ledger.settle(self.id, directory)
+            if settled is not None and settled.seq == entry.seq:  # not of another attempt
+                return settled
+        return entry
+
+    def _charged_entry(self) -> Entry | None:
+        """The ledger tells which it is where `reserve` broke off."""
         if self._entry is None and self._ledger is not None:
             new = self._ledger.attempts(self.id)[len(self._earlier) :]
             self._entry = new[-1] if new else None
-        return self._entry.number if self._entry else None
+        return self._entry
 
     def mark_written(self, directory: Place, sha256: str) -> None:
         if self._ledger is None or self._entry is None:

@@ -12,7 +12,7 @@ from zealous.record.record import CapRecord, ExactBudget, Record
 
 
 @dataclass(frozen=True, kw_only=True)
-class Account:
+class ChargedAccount:
     """What one person had lost after a release, and what is left of the cap.
 
     Attributes:
@@ -59,25 +59,25 @@ class Charged:
     entry: int | None
     epsilon: Fraction
     delta: Fraction
-    accounts: tuple[Account, ...] = ()
+    accounts: tuple[ChargedAccount, ...] = ()
     with_parent: bool = False
 
     @classmethod
     def from_record(cls, record: Record) -> Charged:
         """What release.json says."""
         cost, stamp = _budget(record.guarantee.exact), record.ledger
-        found: tuple[Account, ...] = ()
+        found: tuple[ChargedAccount, ...] = ()
         if stamp is not None:
             within = stamp.accounts.period
             period = "in any period" if within.within == "all" else f"in {within.within}"
             found = (
-                Account(
+                ChargedAccount(
                     what="over all releases",
                     spent=_budget(stamp.accounts.all.exact),
                     cap=_cap(stamp.caps.all),
                     composed=bool(stamp.accounts.all.composed),
                 ),
-                Account(
+                ChargedAccount(
                     what=period,
                     spent=_budget(within.exact),
                     cap=_cap(stamp.caps.period),

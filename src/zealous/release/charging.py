@@ -54,8 +54,12 @@ class Payment(Protocol):
             When this returns the charge is on the disk. Noise may be drawn from here on.
         """
 
-    def entry_number(self) -> int | None:
-        """The number of the entry in the ledger, if there is one yet."""
+    def settle(self, directory: Place | None) -> Entry | None:
+        """After a run that broke off: the entry of the charge, if there is one.
+
+        It is marked as released where the release is in its directory, whole, and only the mark
+        was missing.
+        """
 
     def mark_written(self, directory: Place, sha256: str) -> None:
         """Record that the release is where it belongs."""

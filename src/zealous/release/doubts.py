@@ -12,19 +12,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from zealous.engines.sql import Step
-from zealous.errors import Refused
 from zealous.files.places import Place
 from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log, inside_release
-from zealous.logs.source import Source, has_users, known_entries
+from zealous.logs.source import Source, has_users, known_entries, unreadable_lines
+from zealous.planning.parameter_source import THIS_LOG
 from zealous.planning.part import forecast
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import is_unnamed
-from zealous.release.progress import Say
+from zealous.record.record import Record
+from zealous.release.charging import Payment
+from zealous.release.progress import Say, stop_or_tell, warn
 from zealous.release.recognition import Recognition
+from zealous.release.repetition import check_repetition
 from zealous.release.request import Request
-
-ASKS = "If it is meant so, say --proceed"  # how a run ends that stopped to ask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,20 +36,24 @@ class OpenedLog:
     source: Source
 
 
-def check_doubts(request: Request, ledger_doubts: Iterable[str], say: Say) -> None:
+def check_doubts(
+    request: Request, record: Record, payment: Payment, recognition: Recognition, say: Say
+) -> None:
     """Stop, in every run, where it is told without the data that this is probably a mistake.
 
     Raises:
         Refused: It is, and nobody said to go on.
     """
-    public = (_inside_release(request.output), _nothing_to_expect(request.plan), *ledger_doubts)
+    if request.plan.parameters_from == THIS_LOG:
+        say("the parameters were chosen by looking at this very log: the release says so")
+    public = (
+        _inside_release(request.output),
+        _nothing_to_expect(request.plan),
+        *recognition.ledger_doubts(),
+    )
     stop_or_tell(filter(None, public), request.attendance == "proceed", say)
-
-
-def warn(doubts: Iterable[str], say: Say) -> None:
-    """Tell what somebody should look at, and go on: logs of other people have such ids too."""
-    for text in doubts:
-        say(f"warning: {text}")
+    check_repetition(request, record, payment, say)
+    warn(payment.doubts(), say)
 
 
 def check_data_doubts(request: Request, source: Source, recognition: Recognition, say: Say) -> None:
@@ -82,18 +87,6 @@ def _maybe_header(log: Log) -> str:
         " The log is read without a header: if its first line does name the columns, leave "
         "--columns out, or begin with `zealous start LOG --header`."
     )
-
-
-def stop_or_tell(doubts: Iterable[str], proceed: bool, say: Say) -> None:
-    """Stop for the first doubt; tell them all where somebody said to go on.
-
-    Raises:
-        Refused: Nobody said so.
-    """
-    for text in doubts:
-        if not proceed:
-            raise Refused(f"{text} Nothing was charged. {ASKS}")
-        warn([text], say)
 
 
 def _first(texts: Iterator[str]) -> list[str]:
@@ -130,7 +123,7 @@ def _nothing_to_expect(planned: Plan) -> str | None:
 
 
 def _unreadable(opened: OpenedLog) -> str | None:
-    skipped = opened.source.unreadable_lines()
+    skipped = unreadable_lines(opened.source)
     if not skipped or skipped <= _count_rows(opened.source):
         return None
     return (

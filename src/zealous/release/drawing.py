@@ -1,8 +1,9 @@
 """Count, add noise, drop what is rare: the tables of a plan, drawn from a log.
 
 Guarantee:
-    Noise comes from the operating system, and each part draws its own. Each part is counted once,
-    by its mechanism alone.
+    Noise comes from the operating system, unless the plan has a seed: what is made with one is not
+    private. Each part draws noise of its own, and of its counts only what its mechanism yields is
+    published.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
@@ -30,7 +31,6 @@ from zealous.record.record import (
     LedgerStamp,
     LimitsRecord,
     PartRecord,
-    PublisherRecord,
     Record,
     Software,
     TableFiles,
@@ -38,6 +38,7 @@ from zealous.record.record import (
 from zealous.release.assumptions import assumptions
 from zealous.release.build import audit_figures, build_hash
 from zealous.release.bundle import file_names
+from zealous.release.publisher import read_publisher
 from zealous.release.request import Request
 from zealous.release.table import Table
 from zealous.version import VERSION
@@ -59,15 +60,13 @@ ASKED = (
 )
 
 
-def provenance(
-    request: Request, *, others: bool, publisher: PublisherRecord | None = None
-) -> Record:
+def provenance(request: Request, *, others: bool, publisher: str | Path | None = None) -> Record:
     """The promise, and everything that was fixed before the log was read; no charge and no table.
 
     Args:
         request: What is published, from which log.
         others: Whether its people are claimed to be others than those of other releases.
-        publisher: Who publishes and what for, where it is told.
+        publisher: A publisher.toml, where there is one: who publishes and what for.
     """
     planned, log, period = request.plan, request.log, request.period
     goal, other = planned.goal, other_guarantee(planned)
@@ -97,7 +96,7 @@ def provenance(
         parameters_from=planned.parameters_from,
         period=str(period) if period else None,
         approved_plan=planned.approved,
-        publisher=publisher,
+        publisher=None if publisher is None else read_publisher(publisher),
         id="",
         ledger=None,
         review=None,

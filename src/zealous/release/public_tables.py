@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import pyarrow as pa
 
 from zealous.errors import LogError, UsageError
-from zealous.planning.plan import Plan
 from zealous.release.progress import Say
+from zealous.release.request import Request
 
 
-def public_tables(planned: Plan, roles: Collection[str], say: Say) -> dict[str, pa.Table]:
+def public_tables(request: Request, say: Say) -> dict[str, pa.Table]:
     """The rows by name of kind; refuses a file that is not the one that the plan names."""
-    tables = {}
+    planned, roles, tables = request.plan, request.log.columns.assigned(), {}
     for part in planned.parts:
         file = part.public
-        if file is None:
+        public = part.mechanism.public_input
+        if file is None or public is None:
             continue
         if file.path is None:
             raise UsageError(f"say where {file.name} is, which the plan names for {part.name()}")
-        read = part.mechanism.read_public_file(file.path, part.kind, roles=roles)
+        read = public.read(file.path, part.kind, roles=roles)
         if read.sha256 != file.sha256:
             raise LogError(f"{file.name} changed since it was planned with: plan again")
         if read.name != file.name and planned.approved is None:

@@ -95,7 +95,7 @@ class Recognition:
         looked = [each for each in self.found if each.known.ledger is None]
         return [
             *([self._charged_elsewhere(charged)] if charged else []),
-            *([_looked_at(looked[0])] if looked else []),
+            *([_looked_at_text(looked[0])] if looked else []),
         ]
 
     def remember(self, stamp: LedgerStamp | None, say: Say) -> None:
@@ -111,7 +111,7 @@ class Recognition:
                     self.known.add(KnownLog(name, file, known_logs.today(), self.sketch))
                 self.known.add_entry(stamp.ledger, file, stamp.hash)
         except OSError as error:
-            say(_unusable(error))
+            say(_unusable_text(error))
 
     def _expected(self, known: KnownLogs, other: KnownLog) -> bool:
         """Whether it need not be told: one ledger counts both, or somebody knows already."""
@@ -128,7 +128,7 @@ class Recognition:
         first, *others = found
         known, more = first.known, ""
         if others:
-            more = f" So it does with {len(others)} more of the logs that were charged."
+            more = f" It shares people with {len(others)} more logs that were charged."
         instead = "charge that ledger: --ledger FILE"
         if known.name.ledger == self.name.ledger:
             instead = f"they are not apart: say --people {known.name.people}"
@@ -168,7 +168,7 @@ def _known_logs(log: Log, say: Say) -> KnownLogs | None:
     try:
         return KnownLogs.read()
     except OSError as error:
-        say(_unusable(error))
+        say(_unusable_text(error))
         return None
 
 
@@ -183,7 +183,7 @@ def remember_looked_at(log: Log, say: Say) -> None:
             sketch = sketch_ids(open_log(ids, engine, sketch_key=known.key), known.key)
         known.add(KnownLog(LogName(_place_name(log.paths)), None, known_logs.today(), sketch))
     except OSError as error:
-        say(_unusable(error))
+        say(_unusable_text(error))
 
 
 def _place_name(paths: Sequence[Place]) -> str:
@@ -191,7 +191,7 @@ def _place_name(paths: Sequence[Place]) -> str:
     return log_name(paths, None)
 
 
-def _looked_at(found: Overlap) -> str:
+def _looked_at_text(found: Overlap) -> str:
     return (
         f"On {found.known.day} `zealous plan --advise --like` laid out the figures of "
         f"{found.known.name.log}, which shares {found.text()} of the smaller log's ids with this "
@@ -200,7 +200,7 @@ def _looked_at(found: Overlap) -> str:
     )
 
 
-def _unusable(error: OSError) -> str:
+def _unusable_text(error: OSError) -> str:
     return (
         f"copies of this log will not be recognised: {known_logs.path()} cannot be used "
         f"({reason(error)})"

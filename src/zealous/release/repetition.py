@@ -16,8 +16,7 @@ from zealous.record.record import Record
 from zealous.release.bundle import read_release
 from zealous.release.charging import Payment
 from zealous.release.checks import is_same_request
-from zealous.release.doubts import stop_or_tell
-from zealous.release.progress import Say
+from zealous.release.progress import Say, stop_or_tell
 from zealous.release.request import Request
 
 

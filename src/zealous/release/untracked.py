@@ -83,7 +83,7 @@ class UntrackedPayment:
         if self._bypass is not None:
             self._bypass.record(self.id, self._charge, say)
 
-    def entry_number(self) -> None:
+    def settle(self, directory: Place | None) -> None:
         """There is no entry."""
 
     def mark_written(self, directory: Place, sha256: str) -> None:

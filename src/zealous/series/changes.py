@@ -96,7 +96,7 @@ class Changes(Sequence[Change]):
         names = ["change", "kind", "item", "before", "after"]
         return block(
             self.summary(),
-            grid(names, [shown(each) for each in self.rows[:_SHOWN]]),
+            grid(names, [change_row(each) for each in self.rows[:_SHOWN]]),
             *(note(f"{kind}: {why}") for kind, why in self.not_compared.items()),
             line(self.meaning()),
         )
@@ -157,7 +157,7 @@ class Changes(Sequence[Change]):
         return row.item[columns.index(name)] if name in columns else None
 
 
-def shown(change: Change) -> tuple[str, str, str, str, str]:
+def change_row(change: Change) -> tuple[str, str, str, str, str]:
     """A change as a row for people."""
     before, after = (
         f"below {change.below:,}" if count is None else f"{count:,}"

@@ -50,7 +50,7 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moved:
+class CountShift:
     """How far a count of the same people can move because other items are listed.
 
     Attributes:
@@ -75,7 +75,7 @@ class Pair:
         return Pair(kind=self.kind, before=self.after, after=self.before)
 
     @cached_property
-    def moved(self) -> Moved:
+    def moved(self) -> CountShift:
         """How many users less may count for an item because of what else is listed after.
 
         Of the same people with the same key, who counts for an item before and not after counts
@@ -83,13 +83,13 @@ class Pair:
         allow.
         """
         if not self.after.listed:
-            return Moved()
+            return CountShift()
         other = self.before.table
         alone = [count for item, count in self.after.table.items() if item not in other]
         if not alone:
-            return Moved()
+            return CountShift()
         law, number = self.after.law, len(alone)
-        return Moved(
+        return CountShift(
             users=max(0, sum(alone) + law.sum_bound(number, UNLIKELY)),
             chance=UNLIKELY + law.beyond_reach(number),
         )

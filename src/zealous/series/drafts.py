@@ -174,3 +174,7 @@ class _DraftPayment(LedgerPayment):
 
     def mark_written(self, directory: Place, sha256: str) -> None:
         """A draft is no release yet: `Drafts.put_in_place` marks it."""
+
+    def settle(self, directory: Place | None) -> Entry | None:
+        """A draft that is whole is no release either: the next run goes on with it."""
+        return self._charged_entry()

@@ -11,9 +11,9 @@ from fractions import Fraction
 from zealous.errors import Refused
 from zealous.ledger import Caps, Charge, Ledger
 from zealous.ledger.book import Book
+from zealous.ledger.cap_spending import Standing
 from zealous.ledger.refusals import check_caps
 from zealous.ledger.reservation import preview_entry
-from zealous.ledger.standing import Standing
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period

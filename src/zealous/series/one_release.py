@@ -16,6 +16,7 @@ from zealous.planning.plan import Plan, plan_with_files
 from zealous.privacy.period import Period
 from zealous.release.bundle import Release, check_writable, read_release
 from zealous.release.publish import publish
+from zealous.release.request import Attendance
 from zealous.series.drafts import DraftAccount, Drafts
 from zealous.series.series import Series
 from zealous.series.status import log_is_there
@@ -47,7 +48,9 @@ class OneRelease:
         """What the ledger calls it."""
         return self.series.release_id(self.period, self.edition)
 
-    def publish(self, plan: Plan, ledger: Ledger, drafts: Drafts, say: Say) -> None:
+    def publish(
+        self, plan: Plan, ledger: Ledger, drafts: Drafts, say: Say, attendance: Attendance
+    ) -> None:
         """Draw it, if no draft is there, and put it in place."""
         found = drafts.find(self.path.name, ledger)
         if found is None:
@@ -55,12 +58,12 @@ class OneRelease:
                 raise UsageError(f"there is no log at {self.series.log_path(self.period)}")
             check_writable(place_of(self.path), [part.name() for part in plan.parts])
             say(f"publishing {self.path.name}")
-            self._draw(plan, drafts, say)
+            self._draw(plan, drafts, say, attendance)
             found = drafts.find(self.path.name, ledger)
             assert found is not None  # noqa: S101 - it was just drawn
         drafts.put_in_place(*found, self.path, ledger)
 
-    def _draw(self, plan: Plan, drafts: Drafts, say: Say) -> None:
+    def _draw(self, plan: Plan, drafts: Drafts, say: Say, attendance: Attendance) -> None:
         series, before = self.series, release_before(self.series, self.period)
         publish(
             series.read_log(self.period, plan),
@@ -75,7 +78,7 @@ class OneRelease:
             period=self.period,
             output=drafts.new_draft(self.path.name),
             publisher=series.publisher,
-            attendance="unattended",
+            attendance=attendance,
             selection_key=series_key(series),
             say=say,
         )

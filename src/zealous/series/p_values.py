@@ -68,7 +68,7 @@ class CountLaw:
         mean = float(self.noise @ k)
         return math.sqrt(float(self.noise @ (k - mean) ** 2))
 
-    def shown(self, users: Whole) -> Numbers:
+    def shown_probability(self, users: Whole) -> Numbers:
         """The chance that an item of so many users is shown, for each of some numbers."""
         enough = users >= self.interval.fewest
         threshold = self.threshold
@@ -236,7 +236,7 @@ def _law_of_shown(law: CountLaw, users: _Users) -> tuple[int, float, Numbers]:
     if law.threshold is None:
         return lowest, float(chances.sum()), chances
     numbers = np.arange(users.least, users.least + len(users.chances))
-    shown = float(users.chances @ law.shown(numbers))
+    shown = float(users.chances @ law.shown_probability(numbers))
     start = max(law.threshold + 1, lowest)
     chances = chances[start - lowest :]
     if len(chances):

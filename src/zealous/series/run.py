@@ -20,6 +20,7 @@ from zealous.ledger.refusals import OverCap
 from zealous.planning.plan import Plan
 from zealous.privacy.period import Period
 from zealous.release.bundle import Release
+from zealous.release.request import Attendance
 from zealous.series.changes import changes
 from zealous.series.changes_files import write_changes
 from zealous.series.drafts import Drafts, opened_drafts
@@ -44,7 +45,11 @@ class SeriesRun:
 
 
 def run_series(
-    series: Series, *, today: date | None = None, say: Say = lambda _: None
+    series: Series,
+    *,
+    today: date | None = None,
+    attendance: Attendance = "unattended",
+    say: Say = lambda _: None,
 ) -> SeriesRun:
     """Publish what is due and missing, in the order of periods.
 
@@ -52,6 +57,8 @@ def run_series(
         series: The series.
         today: The day in UTC; by the clock where not given. A clock that goes back delays
             releases, and repeats none.
+        attendance: As for `publish`: somebody who attends is asked about a log that is probably
+            read wrongly, before its period is charged.
         say: Receives progress.
 
     Raises:
@@ -63,11 +70,12 @@ def run_series(
         _make_folder(series.releases)
         published: list[Period] = []
         failed: dict[Period, str] = {}
-        for period in series.due(day):
-            if _is_released(OneRelease(series=series, period=period), ledger, drafts):
+        for period in series.due_periods(day):
+            release = OneRelease(series=series, period=period)
+            if _is_released(release, ledger, drafts):
                 continue
             try:
-                OneRelease(series=series, period=period).publish(plan, ledger, drafts, say)
+                release.publish(plan, ledger, drafts, say, attendance)
             except OverCap as error:
                 failed[period] = str(error)
                 break  # later periods would be refused too
@@ -75,14 +83,20 @@ def run_series(
                 failed[period] = str(error)
                 continue
             published.append(period)
-        for period in series.due(day):
+        for period in series.due_periods(day):
             _write_changes(series, period, say)
         return SeriesRun(
             published=tuple(published), failed=failed, status=status(series, today=day)
         )
 
 
-def publish_again(series: Series, period: Period, *, say: Say = lambda _: None) -> Path:
+def publish_again(
+    series: Series,
+    period: Period,
+    *,
+    attendance: Attendance = "unattended",
+    say: Say = lambda _: None,
+) -> Path:
     """Publish a corrected edition of a period, which is charged like any other release.
 
     A correction that was begun and killed is finished, and no other is begun.
@@ -102,7 +116,7 @@ def publish_again(series: Series, period: Period, *, say: Say = lambda _: None) 
             raise Refused(f"{period} has no release yet: `zealous series run` publishes it")
         made = OneRelease(series=series, period=period, edition=edition)
         if not _is_released(made, ledger, drafts):
-            made.publish(plan, ledger, drafts, say)
+            made.publish(plan, ledger, drafts, say, attendance)
         _write_changes(series, period, say)
         return made.path
 

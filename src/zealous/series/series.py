@@ -181,7 +181,7 @@ class Series:
             yield period
             period = self._period_of(period.end)
 
-    def due(self, today: date) -> list[Period]:
+    def due_periods(self, today: date) -> list[Period]:
         """The periods that should have their release by now, in order."""
         found = []
         for period in self.periods():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Literal
 
-from zealous.errors import ZealousError
+from zealous.errors import ReleaseError, ZealousError
 from zealous.ledger import Ledger
-from zealous.ledger.standing import Standing
+from zealous.ledger.cap_spending import Standing
 from zealous.logs.log import log_files
 from zealous.privacy.period import Period
+from zealous.release.bundle import read_release
 from zealous.series.forecast import book_of, lasts_until, left_text
 from zealous.series.series import Series
 
@@ -27,6 +30,7 @@ class PeriodState:
         charges: How many charges count for it.
         unseen: And how many of them have no release.
         editions: How many releases it has: more than one if it was corrected.
+        rows: How many rows the last of them has, over all tables; None where it cannot be read.
     """
 
     period: Period
@@ -34,6 +38,7 @@ class PeriodState:
     charges: int
     unseen: int
     editions: int
+    rows: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +85,7 @@ def status(series: Series, *, today: date | None = None) -> SeriesStatus:
     day = today or datetime.now(UTC).date()
     ledger = Ledger.open(series.ledger) if series.ledger.exists() else None
     book = book_of(series)
-    states = tuple(_state(series, ledger, each) for each in series.due(day))
+    states = tuple(_state(series, ledger, each) for each in series.due_periods(day))
     limited = bool(book.caps.all)
     return SeriesStatus(
         periods=states,
@@ -115,4 +120,11 @@ def _state(series: Series, ledger: Ledger | None, period: Period) -> PeriodState
         charges=len(counted),
         unseen=sum(each.state == "reserved" for each in counted),
         editions=editions if released else 0,
+        rows=_rows(series.release_path(period, editions)) if released else None,
     )
+
+
+def _rows(release: Path) -> int | None:
+    with suppress(ReleaseError):
+        return sum(map(len, read_release(release).values()))
+    return None

@@ -30,7 +30,7 @@ from zealous.study.claims.paper import printed_values
 from zealous.study.extra import check_installed
 from zealous.study.grid.candidates import check_custom_methods
 from zealous.study.grid.result_table import Results
-from zealous.study.grid.run import RESERVED_NAMES, StudyInputs, check_kinds, run_grid
+from zealous.study.grid.run_study import RESERVED_NAMES, StudyInputs, check_kinds, run_grid
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import check_outside_release, mark_internal, workspace
 from zealous.study.measures.document_frequencies import Documents

@@ -128,7 +128,7 @@ def demonstrate(folder: Path, *, users: int, say: Say = lambda _: None) -> Demon
         entries=len(rows),
         person=_lines_of_one_person(rows, personal),
         personal=len(personal),
-        attacks=_attack(log, goal, say),
+        attacks=_attack_at_best(log, goal, say),
         published=published,
         per_person=per_person,
         checks=verify(output, ledger),
@@ -152,7 +152,7 @@ def _publish(
     return Published(plan=planned, release=release, personal=len(personal & shown))
 
 
-def _attack(log: Log, goal: ProbabilisticDP, say: Say) -> tuple[ActiveAttack, ActiveAttack]:
+def _attack_at_best(log: Log, goal: ProbabilisticDP, say: Say) -> tuple[ActiveAttack, ActiveAttack]:
     """Both in her best case: enough accounts that the output shows what she guesses."""
     accounts = accounts_to_be_shown(goal, ITEMS_PER_USER)
     with working_directory() as folder:

@@ -26,7 +26,7 @@ class Row(NamedTuple):
     high: int
 
 
-def tell(found: Demonstration, folder: Path, *, width: int) -> str:
+def story_text(found: Demonstration, folder: Path, *, width: int) -> str:
     """The story, for people."""
     return "\n".join(_sections(found, folder, Page(width))).rstrip("\n")
 

@@ -26,7 +26,7 @@ from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.mechanisms.protocol import PublicInput
+from zealous.mechanisms.protocol import public_input_name, public_inputs
 from zealous.mechanisms.public_files import read_public
 from zealous.privacy.guarantee import (
     Indistinguishability,
@@ -49,6 +49,10 @@ COMPARED_MECHANISMS = {
     for name, each in MECHANISMS.items()
     if each.family is None and each.required_kind(Queries(items_per_user=1)) is None
 }
+COMPARED_INPUTS = tuple(
+    use for use in public_inputs() if use in map(public_input_name, COMPARED_MECHANISMS.values())
+)
+"""What the public files are for that a compared mechanism needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +104,9 @@ def compare_mechanisms(
     neighbors: Iterable[Neighbors] = NEIGHBORS,
     mechanisms: Iterable[str] | None = None,
     draws: int = 5,
-    prior: str | Path | None = None,
-    domain: str | Path | None = None,
     engine: DuckDB | None = None,
     say: Say = lambda _: None,
+    **public_files: str | Path | None,
 ) -> MechanismComparison:
     """Release a kind of items by every mechanism, and compare with the truth.
 
@@ -121,14 +124,14 @@ def compare_mechanisms(
         neighbors: Under which relations.
         mechanisms: Which; all that the given files allow where not given.
         draws: How often each is run.
-        prior: A public file for the mechanism that needs one; see `publish`.
-        domain: Likewise.
         engine: Where to run; an embedded DuckDB of its own where not given.
         say: Receives progress.
+        public_files: Those for the mechanisms that need one, by what they are for; see `plan`.
     """
     positive_integer(draws, "draws")
-    given: dict[PublicInput, str | Path | None] = {"domain": domain, "prior": prior}
-    files = {use: path for use, path in given.items() if path is not None}
+    files = {use: path for use, path in public_files.items() if path is not None}
+    if set(files) - set(COMPARED_INPUTS):
+        raise UsageError(f"public files of compared mechanisms are {', '.join(COMPARED_INPUTS)}")
     chosen = _choose_mechanisms(mechanisms, files)
     goals = _goals(epsilons, delta, neighbors)
     roles = log.columns.assigned()
@@ -151,20 +154,20 @@ def compare_mechanisms(
 
 
 def _choose_mechanisms(
-    names: Iterable[str] | None, files: Container[PublicInput]
+    names: Iterable[str] | None, files: Container[str]
 ) -> list[type[CalibratedMechanism]]:
     """The mechanisms of these names, or all that the files allow."""
     if names is None:
         return [
             each
             for each in COMPARED_MECHANISMS.values()
-            if each.public_input is None or each.public_input in files
+            if each.public_input is None or each.public_input.name in files
         ]
     wanted = list(dict.fromkeys(names))
     if not wanted or set(wanted) - set(COMPARED_MECHANISMS):
         raise UsageError(f"mechanisms must be some of {', '.join(COMPARED_MECHANISMS)}")
     for name in wanted:
-        used = COMPARED_MECHANISMS[name].public_input
+        used = public_input_name(COMPARED_MECHANISMS[name])
         if used is not None and used not in files:
             raise UsageError(f"the {name} mechanism needs a public file: say --{used} FILE")
     return [COMPARED_MECHANISMS[name] for name in wanted]
@@ -188,7 +191,7 @@ def _measure_row(
     goal: Indistinguishability,
     most: int,
     counting: CachedCounting,
-    public: Mapping[PublicInput, pa.Table],
+    public: Mapping[str, pa.Table],
     keys: Sequence[int],
 ) -> MechanismRow:
     note = "at delta = 0" if chosen.pure else ""
@@ -205,7 +208,7 @@ def _measure_row(
             return row
         row = replace(row, items_per_user=1, note="at m = 1, as it must")
     if chosen.public_input is not None:
-        made = made.with_inputs(public[chosen.public_input])
+        made = made.with_inputs(public[chosen.public_input.name])
     drawn = [measure_draw(made, counting, key) for key in keys]
     return replace(row, figures={name: _spread(each[name] for each in drawn) for name in FIGURES})
 
@@ -215,7 +218,7 @@ def measure_draw(
 ) -> dict[str, float | None]:
     """One release, beside the truth: its `FIGURES`."""
     users = counting.coded.users
-    with counting.under(key) as count:
+    with counting.for_key(key) as count:
         started = time.perf_counter()
         batches = list(mechanism.release(count, os.urandom))
         seconds = time.perf_counter() - started + count.saved

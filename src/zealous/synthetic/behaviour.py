@@ -31,6 +31,9 @@ class Behaviour:
         words: How popular the words of a subject are.
         added: The chances that a query has a word added to its topic, and that it has two.
         steps: The chances of what follows a query, in the order of `days.Step`.
+        clicks: The chances of 0, 1, ... clicks on a page of results.
+        newcomer_clicks: The share of them that people make who have the certain session alone, but
+            for those who want one site.
         wants_brand: The chance that who asks for a brand wants its own site.
         wants_best: The chance that who asks for a popular topic wants the best site.
     """
@@ -47,6 +50,8 @@ class Behaviour:
     words: Popularity
     added: tuple[float, float]
     steps: tuple[float, float, float, float, float]
+    clicks: tuple[float, ...]
+    newcomer_clicks: float
     wants_brand: float
     wants_best: float
 
@@ -66,6 +71,8 @@ REGULARS = Behaviour(
     words=Popularity(1.16, 5.0, 1e6),
     added=(0.65, 0.26),
     steps=(0.37, 0.20, 0.05, 0.09, 0.29),
+    clicks=(0.54, 0.33, 0.08, 0.03, 0.02),
+    newcomer_clicks=1.0,
     wants_brand=0.6,
     wants_best=0.5,
 )
@@ -82,9 +89,11 @@ VISITORS = Behaviour(
     habitual=0.22,
     favourites=Popularity(1.29, 3.2, 5e5),
     topics=Popularity(1.06, 3.0, 2e5),
-    words=Popularity(1.16, 9.0, 1e6),
+    words=Popularity(1.25, 22.0, 1e6),
     added=(0.72, 0.30),
     steps=(0.57, 0.045, 0.065, 0.045, 0.275),
+    clicks=(0.36, 0.46, 0.11, 0.04, 0.03),
+    newcomer_clicks=0.1,
     wants_brand=0.98,
-    wants_best=0.6,
+    wants_best=0.25,
 )

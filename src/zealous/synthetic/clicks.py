@@ -3,37 +3,38 @@
 import numpy as np
 
 from zealous.synthetic import topics, words
-from zealous.synthetic.behaviour import Behaviour
-from zealous.synthetic.chance import Ints, integers_below, mix
+from zealous.synthetic.chance import Ints, integers_below, mix, uniform
 from zealous.synthetic.days import Entries
 from zealous.synthetic.people import People
 
 ENDS = (".example/", ".test/", ".invalid/")  # reserved: nobody has such an address
 
 _RESULTS = 10  # a page
-_CLICKS = np.array([0.54, 0.33, 0.08, 0.03, 0.02])  # chance of 0, 1, ... clicks
 _FIRST = np.array([0.34, 0.16, 0.12, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03, 0.04])  # click, by rank
 _BEST = 200  # popularity down to which a topic has a site that most people want
 _REGIONS, _LOCAL = 1000, 60  # beyond that popularity even first results differ by region
-_URL = 200  # stream of hashes
+_URL, _TRIES = 200, 201  # streams of hashes
 _NAMES = 100_000  # of the tail's words, so that they are short
 
 
-def clicks(entries: Entries, rng: np.random.Generator, behaviour: Behaviour) -> tuple[Ints, Ints]:
-    """The clicks on results of the entries.
+def clicks(entries: Entries, rng: np.random.Generator, people: People) -> tuple[Ints, Ints]:
+    """The clicks of the people on results of their entries.
 
     Returns:
         For each click, the index of its entry, ascending, and the rank of the result from 0.
     """
+    behaviour = people.behaviour
     topic, page = entries["query"]["topic"], entries["query"]["page"]
     size = len(entries)
-    count = rng.choice(len(_CLICKS), size, p=_CLICKS)
+    count = rng.choice(len(behaviour.clicks), size, p=behaviour.clicks)
     first = rng.choice(_RESULTS, size, p=_FIRST)
     wish = rng.random(size)
     brand, popularity = topics.is_brand(topic), topic // topics.SUBJECT_COUNT
     wants_site = (page == 0) & brand & (wish < behaviour.wants_brand)
     popular = (page == 0) & (topic >= 0) & (popularity < _BEST)
     wants_best = popular & (wish < behaviour.wants_best)
+    tries = uniform(_TRIES, people.seed, entries["user"], entries["time"])
+    count[(tries >= people.clicking(entries["user"])) & ~wants_best] = 0
     count[wants_site] = 1
     first[wants_site | wants_best] = 0
     entry = np.repeat(np.arange(size), count)

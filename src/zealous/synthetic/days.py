@@ -96,7 +96,7 @@ def _topic_queries(people: People, user: Ints, rng: np.random.Generator) -> Quer
 def _habitual_queries(people: People, user: Ints, rng: np.random.Generator) -> Queries:
     """What the user asks again and again, by its bare name."""
     queries = np.full(len(user), BLANK)
-    queries["topic"] = people.favourite(user, rng.integers(5, size=len(user)))
+    queries["topic"] = people.favourite_topic(user, rng.integers(5, size=len(user)))
     return queries
 
 
@@ -122,7 +122,7 @@ def next_queries(people: People, user: Ints, before: Queries, rng: np.random.Gen
     for chosen, change in (
         ((step == Step.REWORD) & ~personal, _reword),
         ((step == Step.REWORD) & personal, _ask_otherwise),
-        (step == Step.IMPROVISE, partial(_improvise, law=people.behaviour.words)),
+        (step == Step.IMPROVISE, partial(_word_of_no_slot, law=people.behaviour.words)),
         (step == Step.MOVE, partial(_move_to_near_topic, law=people.behaviour.topics)),
     ):
         after[chosen] = change(after[chosen], rng)
@@ -157,7 +157,7 @@ def _ask_otherwise(queries: Queries, rng: np.random.Generator) -> Queries:
     return queries
 
 
-def _improvise(queries: Queries, rng: np.random.Generator, law: Popularity) -> Queries:
+def _word_of_no_slot(queries: Queries, rng: np.random.Generator, law: Popularity) -> Queries:
     """A word of the subject that is in none of the topic's slots."""
     subject = queries["topic"] % SUBJECT_COUNT
     queries["extra"] = topics.subject_words(rng.random(len(queries)), subject, law)

@@ -68,11 +68,17 @@ class People:
         found: Bools = integers_below(_FIRST_DAYS, self.seed, _CERTAIN, user) == day
         return found
 
+    def clicking(self, user: Ints) -> Floats:
+        """The share of the usual clicks that the user makes: all of them if she comes often."""
+        rates, least = self.rates[user], self.behaviour.newcomer_clicks
+        found: Floats = least + (1 - least) * rates / (rates + self.behaviour.sessions_a_day)
+        return found
+
     def subject(self, user: Ints, which: Ints) -> Ints:
         """The which-th subject that the user cares about."""
         return some_subjects(uniform(self.seed, _SUBJECT, user, which))
 
-    def favourite(self, user: Ints, which: Ints) -> Ints:
+    def favourite_topic(self, user: Ints, which: Ints) -> Ints:
         """The which-th topic to which the user comes back."""
         chance = uniform(self.seed, _FAVOURITE, user, which)
         if self.behaviour.favourites is not None:
@@ -83,7 +89,7 @@ class People:
         """Where the user lives."""
         return integers_below(regions, self.seed, _REGION, user)
 
-    def habit(self, user: Ints) -> Floats:
+    def typing_habit(self, user: Ints) -> Floats:
         """A number in [0, 1) that decides how the user types."""
         return uniform(self.seed, _HABIT, user)
 

@@ -18,7 +18,7 @@ _SLIP = 0.005  # chance of each slip of a finger
 def query_texts(people: People, entries: Entries, rng: np.random.Generator) -> pa.Array:
     """The queries as typed: some people use capitals, anybody's finger slips now and then."""
     text = _plain_texts(people, entries)
-    habit, slip = people.habit(entries["user"]), rng.random(len(entries)) / _SLIP
+    habit, slip = people.typing_habit(entries["user"]), rng.random(len(entries)) / _SLIP
     for chosen, change in (
         (habit < _TITLE, pc.utf8_title),
         ((habit >= _TITLE) & (habit < _TITLE + _UPPER), pc.utf8_upper),
@@ -42,7 +42,7 @@ def _plain_texts(people: People, entries: Entries) -> pa.Array:
 
 def clicked_urls(people: People, entries: Entries, rng: np.random.Generator) -> pa.Array:
     """The clicked urls of each entry, as a list."""
-    entry, rank = clicks(entries, rng, people.behaviour)
+    entry, rank = clicks(entries, rng, people)
     first, second, end, page = addresses(people, entries[entry], rank)
     site, site2, path = _spell_columns(first, second, page)
     url = pc.binary_join_element_wise(

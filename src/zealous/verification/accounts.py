@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from zealous.ledger import Cap
 from zealous.ledger.budgets import Charge, Measure, periods_overlap
-from zealous.ledger.standing import standing
+from zealous.ledger.cap_spending import standing
 from zealous.planning.from_record import goal_from_record
 from zealous.planning.plan import Plan
 from zealous.privacy.calibrate import float_rounded_up
@@ -21,7 +21,7 @@ from zealous.record.record import (
     WholeAccount,
 )
 from zealous.release.charging import losses_of
-from zealous.verification.claimed_guarantee import Failed
+from zealous.verification.claimed_guarantee import CheckFailed
 
 
 def check_accounts(record: Record, entry: LedgerStamp) -> None:
@@ -30,7 +30,7 @@ def check_accounts(record: Record, entry: LedgerStamp) -> None:
     period = Period.parse(record.period) if record.period is not None else None
     measure = Measure(unit=entry.unit, neighbors=entry.neighbors)
     if goal.unit not in ("user", measure.unit):
-        raise Failed("the ledger counts what another unit loses than the release protects")
+        raise CheckFailed("the ledger counts what another unit loses than the release protects")
     accounts = entry.accounts
     within = _account_period(accounts.period.within, period)
     charge = Charge.of(goal, period=period, losses=losses_of(Plan.from_record(record)))
@@ -49,22 +49,24 @@ def check_accounts(record: Record, entry: LedgerStamp) -> None:
             ("delta", spent.exact.delta, spent.delta, cost.delta),
         ):
             if exact_fraction(total, name) > Fraction(printed):
-                raise Failed("an account is smaller in print than it is")
+                raise CheckFailed("an account is smaller in print than it is")
             if exact_fraction(total, name) < least:
-                raise Failed("an account is smaller than what this release alone costs")
+                raise CheckFailed("an account is smaller than what this release alone costs")
     if not 1 <= accounts.period.releases <= accounts.all.releases:
-        raise Failed("the accounts count fewer releases than there are")
+        raise CheckFailed("the accounts count fewer releases than there are")
     if Fraction(accounts.delta_for_anybody) < goal.delta:
-        raise Failed("the chance that anybody is breached is smaller than this release's delta")
+        raise CheckFailed(
+            "the chance that anybody is breached is smaller than this release's delta"
+        )
     if accounts.definition not in (goal.definition, "indistinguishable") and not goal.pure:
-        raise Failed("the accounts amount to more than this release gives")
+        raise CheckFailed("the accounts amount to more than this release gives")
     _check_composed_definition(accounts)
 
 
 def _check_composed_definition(accounts: AccountsRecord) -> None:
     composed = accounts.all.composed or accounts.period.composed
     if composed and accounts.definition != "indistinguishable":
-        raise Failed("composed losses are indistinguishable only, and the accounts say more")
+        raise CheckFailed("composed losses are indistinguishable only, and the accounts say more")
 
 
 def _check_composed(
@@ -76,17 +78,17 @@ def _check_composed(
 ) -> None:
     """An account of composed losses is worth at least what this release alone is at that delta."""
     if caps is None or caps.epsilon is None or caps.delta is None:
-        raise Failed("an account composes losses and has no cap of epsilon and delta")
+        raise CheckFailed("an account composes losses and has no cap of epsilon and delta")
     delta = exact_fraction(spent.exact.delta, "delta")
     if float_rounded_up(delta) != caps.delta:
-        raise Failed("an account composes losses at another delta than its cap's")
+        raise CheckFailed("an account composes losses at another delta than its cap's")
     cap = Cap(epsilon=Fraction(caps.epsilon), delta=delta)
     alone = standing(cap, measure, [charge], change, composed=True)
     told = exact_fraction(spent.exact.epsilon, "epsilon")
     if told > Fraction(spent.epsilon) or delta > Fraction(spent.delta):
-        raise Failed("an account is smaller in print than it is")
+        raise CheckFailed("an account is smaller in print than it is")
     if alone.epsilon is None or told < alone.epsilon:
-        raise Failed("an account is smaller than what this release alone costs")
+        raise CheckFailed("an account is smaller than what this release alone costs")
 
 
 def _account_period(text: str, period: Period | None) -> Period | None:
@@ -95,5 +97,5 @@ def _account_period(text: str, period: Period | None) -> Period | None:
     if found is None and period is None:
         return None
     if found is None or str(found) != text or not periods_overlap(period, found):
-        raise Failed("the account of one period is about another period than the release")
+        raise CheckFailed("the account of one period is about another period than the release")
     return found

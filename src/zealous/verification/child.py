@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from zealous.record.record import Record, ReviewRecord, TableFiles
 from zealous.release.bundle import read_release, sha256
 from zealous.release.text.readme import FILTERED
-from zealous.verification.claimed_guarantee import Failed
+from zealous.verification.claimed_guarantee import CheckFailed
 
 _INHERITED = (
     "private",
@@ -32,9 +32,9 @@ def check_review(record: Record) -> str:
     told = record.reviews()
     for each in told:
         if list(each.removed) != list(record.files):
-            raise Failed("the removed rows are not told for each table")
+            raise CheckFailed("the removed rows are not told for each table")
         if any(removed < 0 for removed in each.removed.values()):
-            raise Failed("a review that added rows is none")
+            raise CheckFailed("a review that added rows is none")
     removed = sum(sum(each.removed.values()) for each in told)
     return f"{removed:,} rows removed in {len(told)} review(s)"
 
@@ -50,9 +50,9 @@ def check_parent(path: Path, record: Record, review: ReviewRecord, parent: Path)
     """
     above = read_release(parent)
     if sha256(parent / "release.json") != review.parent:
-        raise Failed("this is not the parent: the SHA-256 of its release.json is another")
+        raise CheckFailed("this is not the parent: the SHA-256 of its release.json is another")
     if (review.parent_id, review.earlier) != (above.record.id, above.record.review):
-        raise Failed("the parent has another id, or went through other reviews")
+        raise CheckFailed("the parent has another id, or went through other reviews")
     changed = [name for name in _INHERITED if getattr(record, name) != getattr(above.record, name)]
     claim, before = record.guarantee, above.record.guarantee
     if any(getattr(claim, name) != getattr(before, name) for name in _NUMBERS):
@@ -62,19 +62,19 @@ def check_parent(path: Path, record: Record, review: ReviewRecord, parent: Path)
     if _files_without_row_counts(record) != _files_without_row_counts(above.record):
         changed.append("files")
     if changed:
-        raise Failed(f"not as in the parent: {', '.join(changed)}")
+        raise CheckFailed(f"not as in the parent: {', '.join(changed)}")
     child = read_release(path)
     for kind, table in child.tables.items():
         whole = above.tables[kind]
         if review.removed[kind] != len(whole) - len(table):
-            raise Failed(f"{kind}: another number of rows was removed")
+            raise CheckFailed(f"{kind}: another number of rows was removed")
         rows = zip(*(column.to_pylist() for column in whole.arrow.columns), strict=True)
         # `in` reads on from where it was, so this asks for the rows in the parent's order.
         if not all(
             row in rows
             for row in zip(*(column.to_pylist() for column in table.arrow.columns), strict=True)
         ):
-            raise Failed(f"{kind}: there are rows that the parent does not hold")
+            raise CheckFailed(f"{kind}: there are rows that the parent does not hold")
     return f"{check_review(record)}; every row left stands in the parent, which was verified"
 
 

@@ -41,7 +41,7 @@ _FIXED_OF_0_1_0 = (
 _OF_ITS_VERSION = {"settings", "delta_achieved", "forecast"}
 
 
-class Failed(Exception):
+class CheckFailed(Exception):
     """A check that did not pass, with what was found."""
 
 
@@ -65,14 +65,14 @@ def check_plan(record: Record, *, by_parent: bool) -> str:
         if any(part.select != recorded.select for part in record.plan):
             raise UsageError("select is one for all kinds of items")
     except UsageError as why:
-        raise Failed(f"this cannot be planned: {why}") from None
+        raise CheckFailed(f"this cannot be planned: {why}") from None
     possible = "each mechanism serves its kind of items, and what it makes use of comes before it"
     planner = record.planner_number()
     if planner < 1:
-        raise Failed("there is no planner of such a number")
+        raise CheckFailed("there is no planner of such a number")
     if planner != PLANNER:
         if record.software.version == VERSION and record.review is None:
-            raise Failed("this version of zealous plans by another planner")
+            raise CheckFailed("this version of zealous plans by another planner")
         if record.software.version == VERSION and not by_parent:
             raise Unchecked(
                 f"{possible}; its parent was planned by another planner, or so it says: compare "
@@ -82,14 +82,14 @@ def check_plan(record: Record, *, by_parent: bool) -> str:
     try:
         again = recorded.plan_again()
     except UsageError as why:
-        raise Failed(f"this cannot be planned: {why}") from None
+        raise CheckFailed(f"this cannot be planned: {why}") from None
     if again.goal != recorded.goal:
-        raise Failed("planned again, the release has another epsilon or delta in total")
+        raise CheckFailed("planned again, the release has another epsilon or delta in total")
     for part, other in zip(recorded.parts, again.parts, strict=True):
         if part.goal != other.goal:
-            raise Failed(f"{part.name()}: planned again, it has another share of the budget")
+            raise CheckFailed(f"{part.name()}: planned again, it has another share of the budget")
         if part != other:
-            raise Failed(f"{part.name()}: planned again, it has other parameters")
+            raise CheckFailed(f"{part.name()}: planned again, it has other parameters")
     return f"{possible}; planned again, all parameters are the same"
 
 
@@ -101,22 +101,22 @@ def check_guarantee(record: Record) -> str:
     claim = record.guarantee
     goal = guarantee_from_record(claim, claim.definition)
     if record.is_filtered() and not isinstance(goal, Indistinguishability):
-        raise Failed("a filtered child keeps indistinguishability alone, and claims more")
+        raise CheckFailed("a filtered child keeps indistinguishability alone, and claims more")
     recorded = Plan.from_record(record)
     # A review may claim less than the plan gives, and never more.
     allowed = {record.plan[0].guarantee}
     if record.review is not None:
         allowed.add(Indistinguishability.definition)
     if claim.definition not in allowed:
-        raise Failed("its guarantee is another than that of its tables")
+        raise CheckFailed("its guarantee is another than that of its tables")
     for part, stated_part in zip(recorded.parts, record.plan, strict=True):
         try:
             _check_part(part, stated_part, record)
-        except Failed as why:
-            raise Failed(f"{part.name()}: {why}") from None
+        except CheckFailed as why:
+            raise CheckFailed(f"{part.name()}: {why}") from None
     of_delta = sum((part.goal.delta for part in recorded.parts), Fraction(0))
     if of_delta > goal.delta or recorded.delta_achieved > goal.delta:
-        raise Failed("composed or not, the shares of the tables add up to more than the total")
+        raise CheckFailed("composed or not, the shares of the tables add up to more than the total")
     if record.also_guaranteed is not None:
         _check_other_guarantee(recorded, record.also_guaranteed, record)
     return (
@@ -130,19 +130,19 @@ def _check_part(part: Part, said: PartRecord, record: Record) -> None:
     """The share of one table is what its parameters give."""
     claim = record.guarantee
     if not _protect_same_people(said, claim):
-        raise Failed("neighbours, unit or users are not those of the whole release")
+        raise CheckFailed("neighbours, unit or users are not those of the whole release")
     if said.guarantee != record.plan[0].guarantee:
-        raise Failed("its guarantee is another than that of the whole release")
+        raise CheckFailed("its guarantee is another than that of the whole release")
     if part.delta > part.goal.delta:
-        raise Failed("its epsilon or delta is smaller than what its parameters give")
+        raise CheckFailed("its epsilon or delta is smaller than what its parameters give")
     if Fraction(said.delta_achieved) < part.delta:
-        raise Failed("the delta that it says to achieve is too small")
+        raise CheckFailed("the delta that it says to achieve is too small")
 
 
 def _check_other_guarantee(recorded: Plan, other: Claim, record: Record) -> None:
     given = other_guarantee(recorded)
     if record.is_filtered() and other.definition != Indistinguishability.definition:
-        raise Failed("a filtered child keeps indistinguishability alone, and claims more")
+        raise CheckFailed("a filtered child keeps indistinguishability alone, and claims more")
     if (
         given is None
         or not _protect_same_people(other, record.guarantee)
@@ -150,7 +150,7 @@ def _check_other_guarantee(recorded: Plan, other: Claim, record: Record) -> None
         or given.epsilon > Fraction(other.epsilon)
         or given.delta > Fraction(other.delta)
     ):
-        raise Failed("what is also guaranteed does not follow from the parameters")
+        raise CheckFailed("what is also guaranteed does not follow from the parameters")
 
 
 def _protect_same_people(one: Claim | PartRecord, other: Claim) -> bool:
@@ -167,11 +167,11 @@ def check_stated(record: Record) -> None:
     goal = guarantee_from_record(claim, claim.definition)
     planned = Plan.from_record(record)
     if claim != stated_guarantee(goal, record, theorem(planned)):
-        raise Failed("the guarantee in words is not the one in numbers")
+        raise CheckFailed("the guarantee in words is not the one in numbers")
     if record.assumptions not in possible_assumptions(record):
-        raise Failed("the assumptions are not those of the guarantee and the columns")
+        raise CheckFailed("the assumptions are not those of the guarantee and the columns")
     if record.also_guaranteed != stated_other_guarantee(record, planned):
-        raise Failed("what is also guaranteed is not said as it follows from the parameters")
+        raise CheckFailed("what is also guaranteed is not said as it follows from the parameters")
     _check_figures(planned, record)
 
 
@@ -179,7 +179,7 @@ def check_texts(path: Path, record: Record) -> str:
     """What people read is what release.json says, if this build of the program wrote it."""
     for name, text in text_files(record).items():
         if (path / name).read_bytes() != text.encode():
-            raise Failed(f"{name} does not say what release.json says")
+            raise CheckFailed(f"{name} does not say what release.json says")
     return "figures, README, statement, registry entry and catalogues say what release.json says"
 
 
@@ -242,7 +242,7 @@ def _check_figures(planned: Plan, record: Record) -> None:
             kept = {name: getattr(part, name) for name in _OF_ITS_VERSION}
             figured = replace(figured, **kept)
         if figured != part:
-            raise Failed(f"{part.kind}: settings or figures are not those of its parameters")
+            raise CheckFailed(f"{part.kind}: settings or figures are not those of its parameters")
         name = names[part.kind]
         if (files.parquet, files.csv) != (f"{name}.parquet", f"{name}.csv"):
-            raise Failed(f"{part.kind}: files are not called as those of such items")
+            raise CheckFailed(f"{part.kind}: files are not called as those of such items")

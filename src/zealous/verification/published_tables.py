@@ -25,7 +25,7 @@ from zealous.release.table import (
     write_parquet,
     written_schema,
 )
-from zealous.verification.claimed_guarantee import Failed, Unchecked
+from zealous.verification.claimed_guarantee import CheckFailed, Unchecked
 from zealous.version import VERSION
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ _LONGEST_NUMBER = 128  # bytes of a number or a time, written out
 def check_tables(path: Path, record: Record) -> str:
     """Each table is as release.json says, and its rows are such as its mechanism publishes."""
     if [part.kind for part in record.plan] != list(record.files):
-        raise Failed("the plan and the tables do not name the same kinds")
+        raise CheckFailed("the plan and the tables do not name the same kinds")
     rows, unlike = 0, False
     for part in record.plan:
         try:
             rows += _check_table(path, part, record)
             unlike |= not _written_alike(path / record.files[part.kind].parquet)
         except (pa.ArrowException, UnicodeError):
-            raise Failed(f"{part.kind}: {_UNREADABLE}") from None
-        except Failed as why:
-            raise Failed(f"{part.kind}: {why}") from None
+            raise CheckFailed(f"{part.kind}: {_UNREADABLE}") from None
+        except CheckFailed as why:
+            raise CheckFailed(f"{part.kind}: {why}") from None
     told = f"{rows:,} rows, sorted, all above their threshold, the same in Parquet and CSV"
     if unlike:
         raise Unchecked(
@@ -67,30 +67,30 @@ def _check_table(path: Path, part: PartRecord, record: Record) -> int:
     columns, ours = list(names.columns), record.software.version == VERSION
     known = [written_schema(columns), *([] if ours else [counted_schema(columns)])]
     if not columns or table.schema not in known:
-        raise Failed("the columns are not those that release.json names")
+        raise CheckFailed("the columns are not those that release.json names")
     if table.schema.metadata or any(field.metadata for field in table.schema):
-        raise Failed(_MORE)
+        raise CheckFailed(_MORE)
     if table.num_rows != names.rows:
-        raise Failed("release.json states another number of rows")
+        raise CheckFailed("release.json states another number of rows")
     if any(column.null_count for column in table.columns):
-        raise Failed("there are empty cells")
+        raise CheckFailed("there are empty cells")
     if table.num_rows:
         least = part.tau_prime
         if least is not None and pc.min(table["count"]).as_py() <= least:
-            raise Failed("there are counts at or below the threshold tau'")
+            raise CheckFailed("there are counts at or below the threshold tau'")
         if table.group_by(columns).aggregate([]).num_rows < table.num_rows:
-            raise Failed("an item stands there twice")
+            raise CheckFailed("an item stands there twice")
     counted = _without_interval(table, names)
     if not sorted_table(counted, tuple(columns)).arrow.equals(counted):
-        raise Failed("rows are not sorted by count, then by item")
+        raise CheckFailed("rows are not sorted by count, then by item")
     ours = ours or record.planner_number() == PLANNER  # another one's intervals may be others
     if ours and table != counted and not with_intervals(counted, part).equals(table):
-        raise Failed("count_low or count_high is not what follows from count")
+        raise CheckFailed("count_low or count_high is not what follows from count")
     # Version 0.1.0, which named no planner, left what follows a semicolon as it is.
     semicolons = (True,) if record.planner is not None else (True, False)
     written = [_as_csv(table, semicolons=each).encode() for each in semicolons]
     if (path / names.csv).read_bytes() not in written:
-        raise Failed("CSV and Parquet do not hold the same rows")
+        raise CheckFailed("CSV and Parquet do not hold the same rows")
     return int(table.num_rows)
 
 
@@ -117,7 +117,7 @@ def _written_alike(file: Path) -> bool:
         or file.stat().st_size != held + _FRAME
         or (found.created_by == ours.created_by and _contents(found) != _contents(ours))
     ):
-        raise Failed(_MORE)
+        raise CheckFailed(_MORE)
     return False
 
 
@@ -147,9 +147,9 @@ def check_excel_files(path: Path, record: Record, csvs: Sequence[str]) -> None:
         content, second = (path / name).read_bytes(), excel_name(name)
         if second not in record.sha256:
             if record.software.version == VERSION and needs_excel_file(content):
-                raise Failed(f"missing: {second}")
+                raise CheckFailed(f"missing: {second}")
         elif (path / second).read_bytes() != codecs.BOM_UTF8 + content:
-            raise Failed(f"{second} is not {name} with a byte order mark")
+            raise CheckFailed(f"{second} is not {name} with a byte order mark")
 
 
 def check_rows(path: Path, record: Record, *, by_parent: bool) -> str:
@@ -169,17 +169,17 @@ def check_rows(path: Path, record: Record, *, by_parent: bool) -> str:
             kind: _without_interval(pq.read_table(path / names.parquet), names)
             for kind, names in record.files.items()
         }
-        removed = _removed_rows(record)
+        removed, ours = _removed_rows(record), record.planner_number() == PLANNER
         unjudged = [part.name() for part in parts if any(map(removed.get, _origin_kinds(part)))]
         for part in parts:
             _check_items(part, tables[part.name()], record)
             if part.name() not in unjudged:
-                _check_origin(part, tables, whole=not removed[part.name()])
+                _check_origin(part, tables, whole=not removed[part.name()], ours=ours)
         _check_derived(path, record, tables)
     except pa.ArrowException:
-        raise Failed(_UNREADABLE) from None
+        raise CheckFailed(_UNREADABLE) from None
     except UnicodeError:
-        raise Failed("a file of rates or associations cannot be read") from None
+        raise CheckFailed("a file of rates or associations cannot be read") from None
     if not unjudged:
         return "items are well-formed; those made from other tables or public lists agree with them"
     told = f"a review took out rows of what {', '.join(unjudged)} are made of"
@@ -197,7 +197,7 @@ def _check_items(part: Part, table: pa.Table, record: Record) -> None:
         # Small letters can have one byte more, and numbers and times are no texts in the log.
         part.kind.check_items(table, max(2 * limits.text, _LONGEST_NUMBER))
     except ReleaseError as why:
-        raise Failed(f"{part.name()}: {why}") from None
+        raise CheckFailed(f"{part.name()}: {why}") from None
 
 
 def _removed_rows(record: Record) -> dict[str, int]:
@@ -213,19 +213,21 @@ def _origin_kinds(part: Part) -> list[str]:
     return [*part.kind.made_of(), *([follows] if follows is not None else [])]
 
 
-def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool) -> None:
+def _check_origin(part: Part, tables: Mapping[str, pa.Table], *, whole: bool, ours: bool) -> None:
     """The rows are among those that can be, given what was published before."""
     kind, follows = part.kind, part.mechanism.required_kind(part.kind)
     missing = {*kind.builds_on(), *([follows] if follows is not None else [])} - set(tables)
     if missing:
-        raise Failed(f"{part.name()}: {', '.join(sorted(missing))} must be published before")
+        raise CheckFailed(f"{part.name()}: {', '.join(sorted(missing))} must be published before")
     kind = kind.with_inputs(tables)
     mechanism = part.mechanism.with_inputs(kind.known_items())
     first = tables[follows] if follows is not None else None
     try:
         mechanism.check_rows(kind.as_counted(tables[part.name()]), first, whole=whole)
+        if ours:
+            mechanism.check_derived(first)
     except ReleaseError as why:
-        raise Failed(f"{part.name()}: {why}") from None
+        raise CheckFailed(f"{part.name()}: {why}") from None
 
 
 def _check_derived(path: Path, record: Record, tables: Mapping[str, pa.Table]) -> None:
@@ -238,7 +240,7 @@ def _check_derived(path: Path, record: Record, tables: Mapping[str, pa.Table]) -
         wanted, found = _as_csv(each.make(tables)), (path / each.file).read_bytes().decode()
         same = wanted == found if ours else _without_intervals(wanted) == _without_intervals(found)
         if not same:
-            raise Failed(f"{each.file} is not what the tables give")
+            raise CheckFailed(f"{each.file} is not what the tables give")
 
 
 def _without_intervals(text: str) -> list[list[str]]:

@@ -11,13 +11,12 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote_plus
 
 from msgspec.structs import replace
 
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, UsageError, reason
 from zealous.files.folder import check_new
 from zealous.files.places import Place, place_of
 from zealous.items.personal import fold_text, looks_personal
@@ -85,7 +84,10 @@ class ReviewResult:
 
 @dataclass(frozen=True, kw_only=True)
 class TermList:
-    """A list of terms or items, and what a release may say of it: never the list itself."""
+    """A list of terms or items, and what a release may say of it.
+
+    Never the list itself, nor its hash: whoever guesses a short list would know that it is right.
+    """
 
     values: frozenset[Item]
     description: str
@@ -139,6 +141,8 @@ def review(
         say(f"looking at {kind}")
         found, tables[kind] = _filter_table(kind, table, reason_to_flag, allowed)
         flagged += found
+    for items in filter(None, (removed, allowed)):
+        _tell_of_absent(items, whole, say)
     rules = _rule_texts(blocked, removed, allowed, flag_pii)
     child = Release(record=_child_record(whole, fingerprint(parent), tables, rules), tables=tables)
     return ReviewResult(
@@ -180,10 +184,11 @@ def _check_sound(parent: Path) -> None:
 def _read_terms(path: Path, option: str) -> TermList:
     """Read a list: one a line, `#` begins a comment; an item with that sign has a backslash."""
     try:
-        content = path.read_bytes()
-        lines = content.decode("utf-8-sig").splitlines()
-    except (OSError, UnicodeError):
-        raise UsageError(f"{option}: {path} cannot be read as a UTF-8 text file") from None
+        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise UsageError(f"{option}: {path} cannot be read: {reason(error)}") from None
+    except UnicodeError:
+        raise UsageError(f"{option}: {path} is not a UTF-8 text file") from None
     values = set()
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -198,9 +203,8 @@ def _read_terms(path: Path, option: str) -> TermList:
         values.add(value)
     if not values:
         raise UsageError(f"{option}: {path.name} holds no term; one a line")
-    count = f"{len(values):,} {'term' if option == '--block' else 'item'}"
-    said = f"{path.name} ({count}{'s' if len(values) > 1 else ''}, SHA-256 "
-    return TermList(values=frozenset(values), description=f"{said}{sha256(content).hexdigest()})")
+    what = f"{'term' if option == '--block' else 'item'}{'s' if len(values) > 1 else ''}"
+    return TermList(values=frozenset(values), description=f"{path.name} ({len(values):,} {what})")
 
 
 def _normalized_item(columns: Sequence[str]) -> Item:
@@ -250,6 +254,21 @@ def _filter_table(
         stays.append(why is None or kept)
     left = table.arrow.filter(pa.array(stays, pa.bool_())).combine_chunks()
     return flagged, Table(arrow=left)
+
+
+def _tell_of_absent(items: TermList, release: Release, say: Callable[[str], None]) -> None:
+    """Tell of items that stand in no table: whoever lists one means a row that is there."""
+    there = {
+        _normalized_item(row[:-1])
+        for table in release.values()
+        for row in zip(*(column.to_pylist() for column in table.arrow.columns), strict=True)
+    }
+    absent = len(items.values - there)
+    if absent:
+        say(
+            f"warning: {absent:,} of the list {items.description} "
+            f"{'stands' if absent == 1 else 'stand'} in no table: compare how each is written there"
+        )
 
 
 def _rule_texts(

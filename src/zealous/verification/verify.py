@@ -48,7 +48,7 @@ from zealous.verification.anonymous import (
 )
 from zealous.verification.child import check_parent, check_review
 from zealous.verification.claimed_guarantee import (
-    Failed,
+    CheckFailed,
     Unchecked,
     check_guarantee,
     check_plan,
@@ -178,7 +178,7 @@ def _checks(path: Path, ledger: Path | None, parent: Path | None) -> list[Check]
         raise ReleaseError(f"{path} is no release: its release.json is not of zealous.")
     try:
         record = _read_checked_record(path)
-    except Failed as why:
+    except CheckFailed as why:
         return [Check(name="release.json", ok=False, detail=str(why))]
     checks = [
         Check(name="release.json", ok=True, detail="well-formed, with nothing missing or unknown"),
@@ -222,7 +222,7 @@ def _run_check(name: str, look: Callable[[], str]) -> Check:
         return Check(name=name, ok=True, detail=look())
     except Unchecked as why:
         return Check(name=name, ok=None, detail=str(why))
-    except (Failed, ZealousError) as why:
+    except (CheckFailed, ZealousError) as why:
         return Check(name=name, ok=False, detail=str(why))
     except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
         # A stranger's file can fail in many ways; their messages may quote it.
@@ -234,9 +234,9 @@ def _read_checked_record(path: Path) -> Record:
     try:
         record = read_record((path / "release.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        raise Failed("there is no readable release.json") from None
+        raise CheckFailed("there is no readable release.json") from None
     except ReleaseError as why:
-        raise Failed(str(why)) from None
+        raise CheckFailed(str(why)) from None
     _check_values(record)
     return record
 
@@ -245,22 +245,24 @@ def _check_values(record: Record) -> None:
     """What has the right type and can still not be."""
     period, most = record.period, record.cleaning.max_entries_per_user
     if record.software.version not in (*EARLIER, VERSION):
-        raise Failed(
+        raise CheckFailed(
             f"it says that a version wrote it which zealous {VERSION} does not know: if there is "
             "a later one, check with that"
         )
     if record.planner is not None and record.cleaning.limits is None:
-        raise Failed("cleaning.limits is missing")  # 0.1.0 wrote neither
+        raise CheckFailed("cleaning.limits is missing")  # 0.1.0 wrote neither
     try:
         if period is not None and str(Period.parse(period)) != period:
-            raise Failed("period is not written as zealous writes it")
+            raise CheckFailed("period is not written as zealous writes it")
         created, today = date.fromisoformat(record.created), datetime.now(UTC).date()
         # A day of grace, for clocks that differ.
         if not _FIRST_DAY <= created <= today + timedelta(days=1):
-            raise Failed("created lies in the future, or before there was any version of zealous")
+            raise CheckFailed(
+                "created lies in the future, or before there was any version of zealous"
+            )
         for name, label in _labels(record).items():
             if label is not None and check_label(label, name) != label:
-                raise Failed(f"{name} is not written as zealous writes it")
+                raise CheckFailed(f"{name} is not written as zealous writes it")
         if record.ledger is not None:
             positive_integer(record.ledger.entry, "ledger.entry")
         if record.publisher is not None:
@@ -274,9 +276,9 @@ def _check_values(record: Record) -> None:
         for name, limit in limits.items():
             positive_integer(limit, f"limits: {name}")
     except ZealousError as why:
-        raise Failed(str(why)) from None
+        raise CheckFailed(str(why)) from None
     except ValueError:
-        raise Failed("created is no date") from None
+        raise CheckFailed("created is no date") from None
 
 
 def _labels(record: Record) -> dict[str, str | None]:
@@ -292,10 +294,10 @@ def _labels(record: Record) -> dict[str, str | None]:
 
 def _check_private(record: Record) -> str:
     if not record.private:
-        raise Failed("NOT PRIVATE: made with a fixed noise seed, it protects nobody")
+        raise CheckFailed("NOT PRIVATE: made with a fixed noise seed, it protects nobody")
     key = record.selection_key
     if len(key) != 16 or set(key) - set("0123456789abcdef"):
-        raise Failed("the key that selected each user's items is not there")
+        raise CheckFailed("the key that selected each user's items is not there")
     return "random noise; the key that selected each user's items is published"
 
 
@@ -306,18 +308,18 @@ def _check_files(path: Path, record: Record) -> str:
     expected = {*tables, *csvs, *_texts(record)}
     expected |= record.sha256.keys() & set(map(excel_name, csvs))
     if len(tables) < 2 * len(record.files) or record.sha256.keys() != expected:
-        raise Failed("release.json does not list each file once with its SHA-256")
+        raise CheckFailed("release.json does not list each file once with its SHA-256")
     there = {each.name for each in path.iterdir()}
     if there - expected - {"release.json", ERRATA}:
-        raise Failed("there are files that are no part of the release")
+        raise CheckFailed("there are files that are no part of the release")
     if expected - there:
-        raise Failed(f"missing: {', '.join(sorted(expected - there))}")
+        raise CheckFailed(f"missing: {', '.join(sorted(expected - there))}")
     if any(each.is_symlink() or not each.is_file() for each in path.iterdir()):
-        raise Failed("not everything there is a file of its own")
+        raise CheckFailed("not everything there is a file of its own")
     found = {name: sha256(path / name) for name in expected}
     changed = [name for name, value in record.sha256.items() if found[name] != value]
     if changed:
-        raise Failed(f"changed since they were written: {', '.join(sorted(changed))}")
+        raise CheckFailed(f"changed since they were written: {', '.join(sorted(changed))}")
     check_excel_files(path, record, csvs)
     return f"{len(expected)} files, each with its SHA-256, and no other"
 
@@ -336,7 +338,7 @@ def _check_texts_of_this_version(path: Path, record: Record) -> str:
     check_stated(record)
     try:
         return check_texts(path, record)
-    except Failed as why:
+    except CheckFailed as why:
         build = record.software.build
         if build in (None, build_hash()):
             raise
@@ -348,12 +350,12 @@ def _check_texts_of_this_version(path: Path, record: Record) -> str:
 
 def _check_review(path: Path, record: Record, parent: Path | None) -> str:
     if record.review is None:
-        raise Failed("it is no filtered child: it has no parent to be compared with")
+        raise CheckFailed("it is no filtered child: it has no parent to be compared with")
     if parent is None:
         return f"{check_review(record)}; not compared with its parent (--parent DIR)"
     for check in verify(parent):
         if check.ok is False:
-            raise Failed(f"the parent does not pass; {check.name}: {check.detail}")
+            raise CheckFailed(f"the parent does not pass; {check.name}: {check.detail}")
     return check_parent(path, record, record.review, parent)
 
 
@@ -361,14 +363,14 @@ def _check_budget(path: Path, record: Record, ledger: Path | None) -> str:
     entry = record.ledger
     if entry is None:
         if ledger is not None:
-            raise Failed("the release says: budget not tracked; no ledger was charged for it")
+            raise CheckFailed("the release says: budget not tracked; no ledger was charged for it")
         return "budget not tracked: no ledger was charged"
     check_accounts(record, entry)
     if ledger is None:
         return f"charged as entry {entry.entry}; not compared with the ledger (--ledger FILE)"
     found = _compare_with_ledger(path, record, entry, ledger)
     if found:
-        raise Failed("; ".join(found[:3]))
+        raise CheckFailed("; ".join(found[:3]))
     told = f"entry {entry.entry} of the ledger, which is sound"
     return told if entry.approver is None else f"{told}; {entry.approver} signed its plan"
 

@@ -56,7 +56,7 @@ def application(bench: Bench, sessions: Sessions, hosts: frozenset[str]) -> ASGI
     ]
 
     def failed(request: Request, error: Exception) -> Response:
-        status, text = _told(error)
+        status, text = _error_text(error)
         return bench.page(request, "error", status, title="Error", text=text)
 
     app = Starlette(
@@ -66,7 +66,7 @@ def application(bench: Bench, sessions: Sessions, hosts: frozenset[str]) -> ASGI
     return Guard(app, sessions=sessions, hosts=hosts)
 
 
-def _told(error: Exception) -> tuple[int, str]:
+def _error_text(error: Exception) -> tuple[int, str]:
     """What a page says of an error. As on the command line, an unforeseen one is not quoted."""
     if isinstance(error, ZealousError):
         return (404 if isinstance(error, NotThere) else 400), str(error)

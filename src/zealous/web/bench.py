@@ -25,7 +25,7 @@ _LONGEST = 200  # characters of an item on a page
 
 
 @dataclass(frozen=True)
-class Entry:
+class MenuEntry:
     """A screen in the navigation."""
 
     path: str
@@ -33,16 +33,20 @@ class Entry:
 
 
 STEPS = (
-    Entry("/plan", "Plan"),
-    Entry("/approve", "Approve"),
-    Entry("/publish", "Publish"),
-    Entry("/ledger", "Ledger"),
-    Entry("/explore", "Explore"),
-    Entry("/review", "Review"),
-    Entry("/sign", "Sign"),
+    MenuEntry("/plan", "Plan"),
+    MenuEntry("/approve", "Approve"),
+    MenuEntry("/publish", "Publish"),
+    MenuEntry("/ledger", "Ledger"),
+    MenuEntry("/explore", "Explore"),
+    MenuEntry("/review", "Review"),
+    MenuEntry("/sign", "Sign"),
 )
-INTERNAL = Entry("/study", "Study")
-READING = (Entry("/explore", "Explore"), Entry("/compare", "Compare"), Entry("/sign", "Verify"))
+INTERNAL = MenuEntry("/study", "Study")
+READING = (
+    MenuEntry("/explore", "Explore"),
+    MenuEntry("/compare", "Compare"),
+    MenuEntry("/sign", "Verify"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +86,7 @@ class Bench:
         return environment
 
     @property
-    def steps(self) -> Sequence[Entry]:
+    def steps(self) -> Sequence[MenuEntry]:
         """The screens in the order of the work."""
         if self.reading:
             return READING

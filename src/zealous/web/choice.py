@@ -40,7 +40,7 @@ _USERS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offered:
+class OfferedKind:
     """A kind of items that can be chosen.
 
     Attributes:
@@ -55,7 +55,7 @@ class Offered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class PlanChoice:
     """Everything on the plan screen.
 
     Attributes:
@@ -76,7 +76,7 @@ class Choice:
     reading: Reading
     found: FoundLog | None
     problem: str | None
-    kinds: tuple[Offered, ...]
+    kinds: tuple[OfferedKind, ...]
     level: str
     goal: Guarantee
     usual_delta: bool
@@ -96,7 +96,7 @@ class Choice:
 
     def plan(self) -> Plan:
         """The plan, planned once for the same choice."""
-        return _planned(self.goal, tuple(self.items.items()))
+        return _plan_for(self.goal, tuple(self.items.items()))
 
     def bound_plan(self, dataset: str | None) -> Plan:
         """The plan for the chosen log and for the people of a ledger, to be written."""
@@ -148,13 +148,13 @@ class Choice:
 
 
 @lru_cache(maxsize=4096)
-def _planned(goal: Guarantee, items: tuple[tuple[str, int], ...]) -> Plan:
+def _plan_for(goal: Guarantee, items: tuple[tuple[str, int], ...]) -> Plan:
     return Draft(goal=goal, items=dict(items)).planned
 
 
 def choice_from(
     bench: Bench, asked: QueryParams | Mapping[str, str], kinds: Sequence[str]
-) -> Choice:
+) -> PlanChoice:
     """What an address or a form says, with the usual where it says nothing.
 
     Args:
@@ -185,12 +185,12 @@ def choice_from(
     stated = asked.get("delta", "").strip()
     delta = _exact(stated, "delta") if stated else default_delta(definition, users)
     made = DEFINITIONS[definition]
-    return Choice(
+    return PlanChoice(
         log=log,
         reading=reading,
         found=found,
         problem=problem or (_problem(found, unit) if found else None),
-        kinds=_offered(found, asked, newly_chosen_item(asked) or kinds),
+        kinds=_offered_items(found, asked, newly_chosen_item(asked) or kinds),
         level=level,
         goal=made(epsilon=epsilon, delta=delta, users=users, unit=unit),
         usual_delta=not stated,
@@ -247,12 +247,12 @@ def _exact(text: str, name: str) -> Fraction:
     return found
 
 
-def _offered(
+def _offered_items(
     found: FoundLog | None, asked: QueryParams | Mapping[str, str], ticked: Sequence[str]
-) -> tuple[Offered, ...]:
+) -> tuple[OfferedKind, ...]:
     """What the header allows, or searches where no log is known."""
     if found is None:
-        names = ["queries", *(k.label for k in KINDS.values() if k.usage == Kind.usage)]
+        names = [kind.label for kind in KINDS.values() if kind.usage == Kind.usage]
     else:
         usual = default_offer(found)
         offered = [*([usual] if usual else []), *offers(found)]
@@ -262,7 +262,7 @@ def _offered(
     names = list(dict.fromkeys(names))[:_OFFERED]
     wanted = [name for name in names if name in ticked] or names[:1]
     return tuple(
-        Offered(
+        OfferedKind(
             name=name,
             most=number(
                 asked.get(f"most {name}"),

@@ -29,7 +29,7 @@ class NotThere(UsageError):
 
 
 @dataclass(frozen=True)
-class Found:
+class FolderContents:
     """What lies in the folders, by the names that addresses use.
 
     Attributes:
@@ -80,7 +80,7 @@ class Folders:
         Raises:
             NotThere: Nothing is there, or it is outside.
         """
-        found, root = self._inside(name)
+        found, root = self._path_and_root(name)
         try:
             whole = found.resolve(strict=True)
         except (OSError, RuntimeError, ValueError):
@@ -115,7 +115,7 @@ class Folders:
                 return str(PurePosixPath(name, *whole.relative_to(root).parts))
         raise NotThere("there is no such file in the folders of this workbench")
 
-    def _inside(self, name: str) -> tuple[Path, Path]:
+    def _path_and_root(self, name: str) -> tuple[Path, Path]:
         parts = name.split("/")
         strange = any(each in ("", ".", "..") or "\0" in each or "\\" in each for each in parts)
         if strange or parts[0] not in self._roots:
@@ -123,7 +123,7 @@ class Folders:
         root = self._roots[parts[0]]
         return root.joinpath(*parts[1:]), root
 
-    def look(self) -> Found:
+    def look(self) -> FolderContents:
         """What lies in the folders now."""
         releases, ledgers, plans, logs = [], [], [], []
         for name, path in self._walk():
@@ -136,7 +136,7 @@ class Folders:
                 plans.append(name)
             elif _may_be_log(path):
                 logs.append(name)
-        return Found(*map(tuple, (releases, ledgers, plans, logs)))
+        return FolderContents(*map(tuple, (releases, ledgers, plans, logs)))
 
     def _walk(self) -> Iterator[tuple[str, Path]]:
         """Files and folders by name, not inside releases, studies, hidden ones, drafts or links."""

@@ -17,7 +17,7 @@ from zealous.logs.log import Columns, read_log
 from zealous.owner.draft import Draft
 from zealous.owner.start import count_items, expected_number
 from zealous.web.bench import Bench
-from zealous.web.choice import SYNTHETIC, Choice
+from zealous.web.choice import SYNTHETIC, PlanChoice
 from zealous.web.jobs import Job
 from zealous.web.releases import ShownRelease
 
@@ -31,7 +31,7 @@ _PRODUCTS = "columns:product"  # which stand for the values of any column
 _counting = threading.Lock()
 
 
-def expected_items(bench: Bench, choice: Choice) -> dict[str, str]:
+def expected_items(bench: Bench, choice: PlanChoice) -> dict[str, str]:
     """By kind of items: how many would appear, in words; nothing where nobody asks."""
     if not choice.like:
         return {}
@@ -40,14 +40,14 @@ def expected_items(bench: Bench, choice: Choice) -> dict[str, str]:
     return _as_released(ShownRelease(bench, choice.like), choice)
 
 
-def is_counting(bench: Bench, choice: Choice) -> bool:
+def is_counting(bench: Bench, choice: PlanChoice) -> bool:
     """Whether an invented log is still being made, so that a page asks again."""
     if choice.like != SYNTHETIC:
         return False
     return any(job.state == "running" for job in _jobs(bench, choice).values())
 
 
-def _as_released(release: ShownRelease, choice: Choice) -> dict[str, str]:
+def _as_released(release: ShownRelease, choice: PlanChoice) -> dict[str, str]:
     """How many of an earlier release's rows would appear."""
     told: dict[str, str] = {}
     for part in choice.plan().parts:
@@ -56,7 +56,7 @@ def _as_released(release: ShownRelease, choice: Choice) -> dict[str, str]:
             told[name] = "the earlier release has no such table"
             continue
         path = release.checked_file(release.record.files[name].parquet)
-        counts = release.kept(f"counts {name}", [path], lambda path=path: _counts_in(path))
+        counts = release.cached(f"counts {name}", [path], lambda path=path: _counts_in(path))
         found, whole = expected_number(part, counts), counts.total()
         told[name] = f"about {found:,.0f} of the {whole:,} items of {release.name} would appear"
     return told
@@ -68,7 +68,7 @@ def _counts_in(table: Path) -> Counter[int]:
     return Counter({max(each["values"].as_py(), 0): each["counts"].as_py() for each in found})
 
 
-def _as_invented(bench: Bench, choice: Choice) -> dict[str, str]:
+def _as_invented(bench: Bench, choice: PlanChoice) -> dict[str, str]:
     """How many items of invented people would appear, once these are made."""
     told: dict[str, str] = {}
     jobs, units = _jobs(bench, choice), choice.goal.units()
@@ -80,7 +80,7 @@ def _as_invented(bench: Bench, choice: Choice) -> dict[str, str]:
             made = "could not be made" if failed else "is being made: a few seconds"
             told[name] = f"an invented {words} to expect by {made}"
             continue
-        people, counts = _counted(bench, choice, log, name)
+        people, counts = _count_synthetic(bench, choice, log, name)
         most = min(choice.goal.users or people, people)
         scaled: Counter[int] = Counter()
         for count, items in counts.items():
@@ -101,7 +101,7 @@ def _file(bench: Bench, log: str) -> Path:
     return bench.scratch / f"expected-{log}.parquet"
 
 
-def _jobs(bench: Bench, choice: Choice) -> dict[str, Job]:
+def _jobs(bench: Bench, choice: PlanChoice) -> dict[str, Job]:
     """What makes the invented logs that a choice needs; begun when it is first asked for."""
     found: dict[str, Job] = {}
     for log in {_log_like(name): None for name in choice.items}:
@@ -114,7 +114,9 @@ def _jobs(bench: Bench, choice: Choice) -> dict[str, Job]:
     return found
 
 
-def _counted(bench: Bench, choice: Choice, log: str, kind: str) -> tuple[int, Counter[int]]:
+def _count_synthetic(
+    bench: Bench, choice: PlanChoice, log: str, kind: str
+) -> tuple[int, Counter[int]]:
     """How many people there are in an invented log, and how many items so many of them have."""
     name = _PRODUCTS if log == _SHOP else kind
     draft = Draft(goal=choice.goal, items={name: choice.items[kind]})

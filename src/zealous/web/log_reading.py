@@ -85,7 +85,7 @@ class Reading:
         said |= {"names": ",".join(self.names), "time_format": self.time_format}
         return {name: value or "" for name, value in said.items()}
 
-    def _stated(self) -> StatedFormat:
+    def _stated_format(self) -> StatedFormat:
         return StatedFormat(
             delimiter=self.delimiter,
             encoding=self.encoding,
@@ -101,7 +101,9 @@ class Reading:
             UsageError: A column that is said is not there.
         """
         file = path.stat()
-        return _look(path, (file.st_mtime_ns, file.st_size), self._stated(), tuple(said.items()))
+        return _look(
+            path, (file.st_mtime_ns, file.st_size), self._stated_format(), tuple(said.items())
+        )
 
     def options(self, found: FoundLog, time: str | None) -> list[str]:
         """The options by which `zealous publish` reads such a log, whose time is in a column."""
@@ -117,7 +119,7 @@ class Reading:
             raise UsageError(f"how to read the log cannot be written: {reason(error)}") from None
 
     @classmethod
-    def beside(cls, plan: Path) -> Reading:
+    def of_plan(cls, plan: Path) -> Reading:
         """What was said when a plan was written; nothing where another program wrote it."""
         try:
             content = _file(plan).read_bytes()

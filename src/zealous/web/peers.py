@@ -36,7 +36,7 @@ def user_at(client: tuple[str, int], server: tuple[str, int | None]) -> int | No
         server: Ours.
     """
     try:
-        ends = [_written(*client), _written(server[0], server[1] or 0)]
+        ends = [_as_in_tables(*client), _as_in_tables(server[0], server[1] or 0)]
     except ValueError:  # no address of four numbers
         return None
     for table in _TABLES:
@@ -49,7 +49,7 @@ def user_at(client: tuple[str, int], server: tuple[str, int | None]) -> int | No
     return None
 
 
-def _written(address: str, port: int) -> str:
+def _as_in_tables(address: str, port: int) -> str:
     """An end of a connection as the tables write it: the bytes as a number of this machine."""
     numbers = bytes(int(each) for each in address.split("."))
     if len(numbers) != 4:

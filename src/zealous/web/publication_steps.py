@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from zealous.release.doubts import ASKS
+from zealous.release.progress import ASKS
 from zealous.web.jobs import State
 
 _WARNING = "warning: "
@@ -50,7 +50,7 @@ def warnings_of(lines: Sequence[str]) -> list[str]:
     return [line.removeprefix(_WARNING) for line in lines if line.startswith(_WARNING)]
 
 
-def asks(lines: Sequence[str], state: State) -> bool:
+def stopped_to_ask(lines: Sequence[str], state: State) -> bool:
     """Whether it stopped to ask if it is meant so, and charged nothing."""
     return state == "failed" and any(line.endswith(ASKS) for line in lines[-1:])
 

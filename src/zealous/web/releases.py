@@ -24,7 +24,7 @@ from zealous.release.table import counted_schema, written_schema
 from zealous.release.text.method_wording import count_interval, meaning_of_absence
 from zealous.verification.verify import Verdict, verify
 from zealous.web.bench import Bench
-from zealous.web.tables import FoundRows, find_rows
+from zealous.web.table_pages import FoundRows, find_rows
 
 PAGE = 50  # rows
 _LARGEST_RECORD = 20_000_000  # bytes of a release.json
@@ -98,7 +98,7 @@ class ShownRelease:
         stated = self.record.sha256.get(name)
         if stated is None:
             raise ReleaseError("the release has no such file")
-        if self.kept(f"sha256 {name}", [path], lambda: sha256(path)) != stated:
+        if self.cached(f"sha256 {name}", [path], lambda: sha256(path)) != stated:
             raise Refused(
                 f"{name} was changed after the release was written, so it is not shown: do not "
                 "rely on this release"
@@ -111,7 +111,7 @@ class ShownRelease:
         looked = [each for each in sorted(self.path.iterdir()) if each.is_file()]
         looked += [ledger] if ledger else []
         looked += [parent / "release.json"] if parent else []
-        found: Verdict = self.kept("verdict", looked, lambda: verify(self.path, ledger, parent))
+        found: Verdict = self.cached("verdict", looked, lambda: verify(self.path, ledger, parent))
         return found
 
     def verify_command(self) -> str:
@@ -141,7 +141,7 @@ class ShownRelease:
                 return file.parent
         return None
 
-    def kept(self, what: str, of: Sequence[Path], make: Any) -> Any:
+    def cached(self, what: str, of: Sequence[Path], make: Any) -> Any:
         """An answer about files, made anew when one of them was changed."""
         stats = [(str(each), (s := each.stat()).st_size, s.st_mtime_ns, s.st_ino) for each in of]
         key, seen = f"{what} {self.path}", self._bench.seen

@@ -180,7 +180,7 @@ def _continue() -> Response:
 
     Not by a redirect: whoever came by a link from elsewhere would not send the new cookie.
     """
-    answer = HTMLResponse(_bare('<p><a href="/">Continue to the workbench</a></p>'))
+    answer = HTMLResponse(_bare_page('<p><a href="/">Continue to the workbench</a></p>'))
     answer.headers["refresh"] = "0; url=/"
     return answer
 
@@ -228,10 +228,10 @@ def _with_headers(send: Send) -> Send:
 
 
 def _page(status: int, text: str) -> Response:
-    return HTMLResponse(_bare(f"<p>{text}</p>"), status_code=status)
+    return HTMLResponse(_bare_page(f"<p>{text}</p>"), status_code=status)
 
 
-def _bare(inside: str) -> str:
+def _bare_page(inside: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>zealous</title>'
         '<meta name="viewport" content="width=device-width"><link rel="icon" '

@@ -63,7 +63,7 @@ def _steps(bench: Bench) -> list[tuple[str, str, str, bool]]:
     return [
         (
             "Begin a ledger in the folder tour",
-            "What one person may lose over all releases: 12 allows six releases of epsilon 2.",
+            "How much all releases together may reveal: 12 allows six releases of epsilon 2.",
             "/ledger",
             bool(ledgers),
         ),

@@ -20,7 +20,7 @@ from zealous.study.measures.candidate_model import (
     fit,
 )
 from zealous.study.measures.jones import LEARNERS, learn_with_model
-from zealous.study.measures.jones import _half_of as half_of
+from zealous.study.measures.jones import _held_out_people as half_of
 from zealous.study.measures.ranking import ranking_quality
 from zealous.study.measures.substitutes import Ranked, Substitutions
 from zealous.study.measures.substitution import learn

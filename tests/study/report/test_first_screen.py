@@ -7,7 +7,9 @@ import math
 import pytest
 from reported import FINDINGS, STUDY, made
 
-from zealous.study.report.first_screen import best_guess, sentences, tradeoff
+from zealous.study.grid.result_table import Spread
+from zealous.study.report import first_screen
+from zealous.study.report.first_screen import best_guess, sentences, tally, tradeoff
 from zealous.study.report.results_view import Entry, ResultsView
 
 
@@ -16,22 +18,40 @@ def view() -> ResultsView:
     return ResultsView(results=made(), study=STUDY.as_object())
 
 
-def test_the_sentences_name_a_method_its_promise_and_its_price(view: ResultsView) -> None:
-    choice, price, findings = sentences(view, FINDINGS)
-    assert choice.startswith("Choose zealous with m = 1 and a small epsilon: at epsilon = ")
+def test_the_sentences_name_a_method_why_not_the_other_and_the_price(view: ResultsView) -> None:
+    choice, alternative, price = sentences(view)
+    assert choice.startswith("Choose zealous: with epsilon = ")
     assert "of the 1,000 most frequent queries" in choice
-    assert choice.endswith("and who has 9 accounts guesses right every time.")
-    assert "hit probability" in price
-    assert findings == (
-        "Of 3 findings of the paper, 1 are as in the paper on this log, 1 differ, and for 1 it has "
-        "too little data."
+    assert alternative.startswith("k-query is no safe alternative: with k = 10 it keeps ")
+    assert alternative.endswith("an attacker with 9 accounts of her own is right every time.")
+    assert price.startswith("With epsilon = 5 zealous answers ")
+    assert "of the keywords from a cache (k-query " in price
+
+
+@pytest.mark.parametrize(
+    ("kept", "advice"),
+    [(0.9, "Choose zealous: "), (0.02, "Choose zealous, and expect"), (0, "Publish no queries")],
+)
+def test_the_advice_follows_from_what_is_kept(
+    kept: float, advice: str, view: ResultsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = Spread(mean=kept, low=kept, high=kept, draws=1)
+    monkeypatch.setattr(first_screen, "kept_share", lambda *_: share)
+    assert sentences(view)[0].startswith(advice)
+
+
+def test_findings_are_counted_by_verdict() -> None:
+    assert tally(FINDINGS) == (
+        "1 of 3 are as in the paper, 1 differ, and for 1 this log has too little data."
     )
+    assert tally(()) == ""
 
 
 def test_a_log_of_which_nothing_is_left_is_not_recommended() -> None:
     nothing = made(kinds=("keywords", "query-pairs"))
-    assert not sentences(ResultsView(results=nothing, study=STUDY.as_object()), ())[0].startswith(
-        "Choose"
+    assert not any(
+        "Choose" in each
+        for each in sentences(ResultsView(results=nothing, study=STUDY.as_object()))
     )
 
 

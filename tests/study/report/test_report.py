@@ -29,7 +29,7 @@ from zealous.study.report.results_view import Entry, ResultsView
 from zealous.study.report.sections import custom_measures
 from zealous.study.report.sheets import promise_text
 from zealous.study.report.statistics_charts import distributions
-from zealous.study.report.style import BLACK, LADDER, METHODS, OTHERS
+from zealous.study.report.style import BLACK, CURVES, LADDER, OTHERS
 
 CHARTS = {
     "algorithm",
@@ -493,7 +493,7 @@ def test_the_same_results_give_the_same_bytes() -> None:
 
 
 def test_methods_look_different_without_colour() -> None:
-    looks = [*METHODS.values(), *OTHERS]
+    looks = [*CURVES.values(), *OTHERS]
     assert len({look.color for look in looks}) == len(looks)
     assert len({(look.marker, str(look.stroke)) for look in looks}) == len(looks)
     assert len({(look.marker, str(look.stroke)) for look in LADDER}) == len(LADDER)

@@ -223,7 +223,7 @@ def test_every_output_of_a_hat_is_a_breach(size: int, users: int) -> None:
             # No factor exp(epsilon) is enough where a neighbour cannot give the output at all.
             if p > 0 and any(a_hat(other, domain)[output] == 0 for other in changed(log, domain)):
                 breached += p
-        assert breached == 1 == AHat(histories=size).breach()
+        assert breached == 1 == AHat(histories=size).breach_probability()
 
 
 # The separation

@@ -15,8 +15,8 @@ from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
 from zealous.study.theory import tables as theory
 from zealous.study.theory.printed_formulas import Continuous
-from zealous.study.theory.table import Table, TableParameters
 from zealous.study.theory.tables import tables, zipf
+from zealous.study.theory.theory_table import Table, TableParameters
 
 NAMES = [
     "privacy",

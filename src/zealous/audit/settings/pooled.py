@@ -27,7 +27,7 @@ _WEIGHT = 1000  # of a user who keeps one item
 _THREE_ROUNDS = Pooled(
     items_per_user=1,
     scale=Fraction(152, 101),
-    kept=4,
+    kept_items_per_user=4,
     rounds=tuple(
         PooledRound(
             scale=1000, part=1, threshold=threshold, steepness=500 if number else 0, cap=300
@@ -38,7 +38,7 @@ _THREE_ROUNDS = Pooled(
 _ONE_ROUND = Prior(
     items_per_user=1,
     scale=Fraction(1011, 101),
-    kept=64,
+    kept_items_per_user=64,
     rounds=(PooledRound(scale=2000, part=1, threshold=10_000, steepness=0, cap=0),),
     head_start=200,
 )
@@ -85,7 +85,8 @@ def _setting(name: str, planned: Plan, builders: Sequence[Builder]) -> Setting:
     rounds = figures["rounds"]
     deviation = math.hypot(*(each["part"] * each["scale"] for each in rounds))
     parts = sum(each["part"] for each in rounds)
-    popular = math.ceil((rounds[-1]["threshold"] + _SURE * deviation) / (parts * _WEIGHT))
+    each = _WEIGHT / math.sqrt(planned.parts[-1].kind.items_per_user)  # others keep as many
+    popular = math.ceil((rounds[-1]["threshold"] + _SURE * deviation) / (parts * each))
     made = build_pairs(planned, builders, popular, (figures["kept_items_per_user"],))
     return Setting(
         name=name,

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 from zealous.audit import pairs
 from zealous.audit.confidence_bounds import Claim
 from zealous.audit.layout import Layout
 from zealous.audit.pairs import VICTIM, Builder, Lines, Pair, item_name, lines_of_user
+from zealous.audit.recompute import RECOMPUTATIONS, Recomputation, parameters
 from zealous.audit.setting import Setting, build_pairs, popular_count_and_edges, register
 from zealous.audit.sharpest_bounds import NO_LEAKAGE, least_delta
 from zealous.audit.small_releases import NOISE, SmallTest
 from zealous.counting.bound import Select
-from zealous.items import queries
+from zealous.items import keywords, queries
+from zealous.items.kind import Kind
 from zealous.planning.plan import Plan, other_guarantee, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.privacy.units import Unit
 
-_SMALLER: tuple[Unit, ...] = ("user-day", "query")
+_SMALLER: tuple[tuple[Unit, Kind], ...] = (
+    ("user-day", queries(1)),
+    ("query", queries(1)),
+    ("keyword", keywords(1)),
+)
 
 
 def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
@@ -35,12 +43,33 @@ def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
     return Claim(epsilon=epsilon, delta=delta)
 
 
+def _has_least_threshold(part: Mapping[str, Any], users: int | None) -> bool:
+    """Whether scale, tau, tau' and delta are those of the theorem: the least tau', exactly."""
+    right = parameters(
+        epsilon=Fraction(part["exact"]["epsilon"]),
+        delta=Fraction(part["exact"]["delta"]),
+        items_per_user=part["items_per_user"],
+        users=users,
+        probabilistic=part["guarantee"] == "probabilistic",
+        replace=part["neighbors"] == "replace",
+    )
+    achieved = float(right.delta)
+    return (
+        Fraction(part["exact"]["scale"]) == right.scale
+        and (part["tau"], part["tau_prime"]) == (right.tau, right.tau_prime)
+        and abs(part["delta_achieved"] - achieved) <= 1e-9 * achieved
+    )
+
+
+RECOMPUTATIONS.register(Recomputation("zealous", _has_least_threshold))
+
+
 @register("zealous")
 def settings() -> list[Setting]:
-    """Each guarantee, for users, user-days and queries, with one and two items a user."""
-    by_day, by_query = (
-        plan(Indistinguishability(epsilon=3, delta="0.05", unit=unit), [queries(1)])
-        for unit in _SMALLER
+    """Each guarantee, for each unit of privacy but sessions, with one and two items a user."""
+    by_day, by_query, by_keyword = (
+        plan(Indistinguishability(epsilon=3, delta="0.05", unit=unit), [kind])
+        for unit, kind in _SMALLER
     )
     popular, edges = popular_count_and_edges(by_day.parts[-1].mechanism)
     return [
@@ -98,6 +127,28 @@ def settings() -> list[Setting]:
             ),
             popular=popular,
             edges=edges,
+            claimed=claim_by_paper,
+        ),
+        Setting(
+            name="indistinguishable, m = 1, keyword",
+            planned=by_keyword,
+            pairs=tuple(
+                map(
+                    _in_longer_queries,
+                    build_pairs(
+                        by_keyword,
+                        [
+                            pairs.popular_items_replaced,
+                            pairs.unique_items_replaced,
+                            pairs.repeated_rows,
+                        ],
+                        popular,
+                    ),
+                )
+            ),
+            popular=popular,
+            edges=edges,
+            layout=Layout(column="keyword"),
             claimed=claim_by_paper,
         ),
         _setting(
@@ -173,6 +224,19 @@ def _among_other_queries(pair: Pair) -> Pair:
     others = lines_of_user(range(90, 95))
     right = None if pair.right is None else others + pair.right
     return pair._replace(left=others + pair.left, right=right)
+
+
+def _in_longer_queries(pair: Pair) -> Pair:
+    """The same, where each of the victim's queries has another word too, which stays."""
+
+    def longer(lines: Lines) -> Lines:
+        return tuple(
+            f"{line} {item_name(90)}" if line.startswith(VICTIM) else line for line in lines
+        )
+
+    return pair._replace(
+        left=longer(pair.left), right=None if pair.right is None else longer(pair.right)
+    )
 
 
 def _on_one_day(pair: Pair) -> Pair:

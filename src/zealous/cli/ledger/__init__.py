@@ -16,7 +16,7 @@ report take the current folder without one.
 
 \b
 Example:
-  zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
+  zealous ledger init logs --dataset shop --cap-epsilon 12 --cap-delta 0.01
   zealous ledger show logs
 """
 

@@ -12,7 +12,7 @@ from zealous.files.places import Place
 from zealous.ledger.copies import back_up
 from zealous.ledger.location import find_ledger
 
-_HELP = """Copy a ledger to a new file, also while it is in use.
+_HELP = """Copy a ledger to a new file, even while it is in use.
 
 Nothing is charged to a backup; `zealous ledger restore` puts it in the place of a ledger. All other
 commands read it.
@@ -27,7 +27,7 @@ Example:
 @PLACE_ARGUMENT
 @path_argument("target", metavar="FILE")
 def backup(where: Place, target: Path) -> None:
-    """Copy a ledger to a new file, also while it is in use."""
+    """Copy a ledger to a new file, even while it is in use."""
     path = find_ledger(where)
     last = back_up(path, target)
     click.echo(f"{target}: all {last.seq} events of {path}.\nThe last one's hash is {last.hash}")

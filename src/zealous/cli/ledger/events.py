@@ -6,7 +6,7 @@ import textwrap
 
 import click
 
-from zealous.cli import show as say
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.ledger.place import PLACE_OR_HERE
 from zealous.files.places import Place
@@ -36,7 +36,7 @@ def events(where: Place, every: bool, as_json: bool) -> None:
     book = found.book()
     listed = book.events if every else book.decisions()
     if as_json:
-        say.as_json(
+        terminal.as_json(
             {
                 "ledger": book.id,
                 "path": str(found.path),
@@ -48,7 +48,7 @@ def events(where: Place, every: bool, as_json: bool) -> None:
     for event in listed:
         click.echo(_lines(event))
     if not every:
-        say.note("Charges are listed with --all.")
+        terminal.note("Charges are listed with --all.")
 
 
 def _lines(event: Event) -> str:
@@ -56,6 +56,10 @@ def _lines(event: Event) -> str:
     lines = [f"event {event.seq}, {event.time:%Y-%m-%d %H:%M} UTC, {event.by}"]
     for text in (event.text, f'reason: "{event.reason}"' if event.reason else ""):
         lines += textwrap.wrap(
-            text, say.width(), initial_indent="  ", subsequent_indent="    ", break_long_words=False
+            text,
+            terminal.width(),
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
         )
     return "\n".join(lines)

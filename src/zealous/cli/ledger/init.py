@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import balance
-from zealous.cli import show as say
+from zealous.cli import balance, terminal
 from zealous.cli.ledger.place import PLACE_ARGUMENT, SIGNING_KEY
 from zealous.cli.option_values import path_option
 from zealous.errors import Refused, UsageError
@@ -28,7 +27,7 @@ ledger events`. There is no default cap; `none` removes one.
 
 \b
 Example:
-  zealous ledger init logs --dataset shop --cap-epsilon 8 --cap-delta 0.001
+  zealous ledger init logs --dataset shop --cap-epsilon 12 --cap-delta 0.01
   zealous ledger init logs --period-cap-epsilon 2 \\
       --signed-by "R. Ito, privacy officer" \\
       --reason "monthly releases from 2027 on"
@@ -42,10 +41,10 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
 @click.option(
     "--dataset", metavar="NAME", help="A name for the people of the log. It cannot be changed."
 )
-@click.option("--cap-epsilon", metavar="E", help="The most one person may lose over all releases.")
-@click.option("--cap-delta", metavar="D")
-@click.option("--period-cap-epsilon", metavar="E", help="The most one person may lose in a period.")
-@click.option("--period-cap-delta", metavar="D")
+@click.option("--cap-epsilon", metavar="E", help="The largest epsilon over all releases.")
+@click.option("--cap-delta", metavar="D", help="The largest delta over all releases.")
+@click.option("--period-cap-epsilon", metavar="E", help="The largest epsilon in a period.")
+@click.option("--period-cap-delta", metavar="D", help="The largest delta in a period.")
 @click.option(
     "--compose",
     type=click.Choice(["losses", "sums"]),
@@ -60,7 +59,7 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
 @click.option(
     "--neighbors",
     type=click.Choice(["replace", "add-remove"]),
-    help="Which neighbours; those of the first release if left out.",
+    help="The neighbours that the accounts are about; those of the first release if left out.",
 )
 @click.option(
     "--signed-by", "by", metavar="WHO", help="Who decides this.  [default: the login's name]"
@@ -69,7 +68,7 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
 @path_option(
     "--approvers",
     metavar="FILE",
-    help="Who must sign plans, caps and voids: allowed signers, as ssh-keygen reads them.",
+    help="Who must sign plans, caps and voided charges: an allowed signers file of ssh-keygen.",
 )
 @SIGNING_KEY
 def init(where: Place, **given: Any) -> None:
@@ -96,7 +95,7 @@ def init(where: Place, **given: Any) -> None:
     if given["approvers"] is not None:
         found.set_approvers(_read_approvers(given["approvers"]), by=by, key=given["key"])
         changed = True
-    say.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
+    terminal.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
     balance.print_ledger(found.path, found.book())
 
 
@@ -107,10 +106,10 @@ def _ledger_of(where: Place) -> Path:
     if charged and is_above(path, where):
         folder = where.folders()[0]
         raise Refused(
-            f"the ledger of {where} is {path}, of a folder above, and {charged} releases are "
-            "charged to it. To change that one, name its file: zealous ledger init "
-            f"{shlex.quote(str(path))} ... For other people make one: zealous ledger init "
-            f"{shlex.quote(str(folder / FILE_NAME))} ..."
+            f"the ledger of {where} is {path}, of a folder above, and {charged} "
+            f"release{'s are' if charged > 1 else ' is'} charged to it. To change that one, name "
+            f"its file: zealous ledger init {shlex.quote(str(path))} ... For other people make "
+            f"one: zealous ledger init {shlex.quote(str(folder / FILE_NAME))} ..."
         )
     return path
 

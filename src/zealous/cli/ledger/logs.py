@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zealous.cli import show as say
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.errors import LedgerError, reason
 from zealous.release import known_logs
@@ -36,15 +36,15 @@ def logs(forget: bool, as_json: bool) -> None:
     except OSError as error:
         raise LedgerError(f"{file} cannot be used: {reason(error)}") from None
     if as_json:
-        say.as_json({"path": str(file), **known.as_json()})
+        terminal.as_json({"path": str(file), **known.as_json()})
         return
     for each in known.logs:
         people = f" for the people {each.name.people}" if each.name.people else ""
         done = f"charged to {each.ledger}{people}" if each.ledger else "figures were laid out"
-        say.echo(f"{each.name.log}\n  {done}, {each.day}")
-    for first, second in sorted(known.noticed, key=str):
-        say.echo(f"{first.log}\n  shares people with {second.log}, and is not counted with it")
+        terminal.echo(f"{each.name.log}\n  {done}, {each.day}")
+    for first, second in sorted({(first.log, second.log) for first, second in known.noticed}):
+        terminal.echo(f"{first}\n  shares people with {second}, and is not counted with it")
     if known.logs:
-        say.note(f"{len(known.logs)} in {file}. To remove it: zealous ledger logs --forget")
+        terminal.note(f"{len(known.logs)} in {file}. To remove it: zealous ledger logs --forget")
     else:
-        say.note(f"no log is known: there is nothing in {file}")
+        terminal.note(f"no log is known: there is nothing in {file}")

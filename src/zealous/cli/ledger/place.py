@@ -12,5 +12,5 @@ from zealous.cli.option_values import PLACE, path_option
 PLACE_ARGUMENT = click.argument("where", metavar="PLACE", type=PLACE)
 PLACE_OR_HERE = click.argument("where", metavar="[PLACE]", type=PLACE, default=".")
 SIGNING_KEY = path_option(
-    "--key", metavar="FILE", help="The SSH key that signs it, where the ledger has approvers."
+    "--key", metavar="FILE", help="The SSH key to sign with, if the ledger has approvers."
 )

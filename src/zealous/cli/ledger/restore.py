@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show as say
+from zealous.cli import terminal
 from zealous.cli.ledger.place import SIGNING_KEY
 from zealous.cli.option_values import PLACE
 from zealous.files.places import Place
@@ -43,7 +43,7 @@ def restore(backup: Path, where: Place, by: str | None, reason: str, key: Path |
     path = named_ledger(where) or beside or ensure_folder(ledger_path([check_exists(where)]))
     last = restore_ledger(backup, path, by=by, reason=reason, key=key)
     click.echo(f"{path}: all {last.seq - 1} events of {backup}, and that it was restored.")
-    say.note(
+    terminal.note(
         "What was charged since the backup is not in it: compare with the releases, "
         f"zealous ledger verify {path} --releases DIR"
     )

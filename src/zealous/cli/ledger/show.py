@@ -6,8 +6,7 @@ from datetime import date
 
 import click
 
-from zealous.cli import balance
-from zealous.cli import show as say
+from zealous.cli import balance, terminal
 from zealous.cli.help import JSON
 from zealous.cli.ledger.place import PLACE_OR_HERE
 from zealous.files.places import Place
@@ -15,9 +14,9 @@ from zealous.ledger import Ledger
 from zealous.ledger.location import find_ledger
 from zealous.privacy.period import Period
 
-_HELP = """Show what was published, what one person has lost, and what is left.
+_HELP = """Show what was published, what was spent for one person, and what is left.
 
-Two accounts: what one person has lost about her entries of one period, and over all releases.
+Two accounts: what was revealed about one person's entries of one period, and over all releases.
 
 \b
 Example:
@@ -35,7 +34,7 @@ PERIOD_OPTION = click.option(
 @PERIOD_OPTION
 @JSON
 def show(where: Place, period: str | None, as_json: bool) -> None:
-    """Show what was published, what one person has lost, and what is left."""
+    """Show what was published, what was spent for one person, and what is left."""
     print_book(where, None, period, as_json)
 
 
@@ -46,7 +45,7 @@ def print_book(where: Place, as_of: date | None, period: str | None, as_json: bo
     book = found.book(as_of)
     if as_json:
         as_of_said = {"as_of": str(as_of)} if as_of else {}
-        say.as_json({**as_of_said, **balance.ledger_as_json(found.path, book, within)})
+        terminal.as_json({**as_of_said, **balance.ledger_as_json(found.path, book, within)})
         return
     if as_of is not None:
         click.echo(f"What was known at {as_of} (UTC).\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show as say
+from zealous.cli import terminal
 from zealous.cli.balance import changed_promise
 from zealous.cli.help import JSON
 from zealous.cli.ledger.place import PLACE_OR_HERE
@@ -68,7 +68,7 @@ def verify(
         found = [describe_copy(path, each) for each in copies]
         problems = [each for each in found if each is not None]
     if as_json:
-        say.as_json({"ledger": str(path), "problems": problems})
+        terminal.as_json({"ledger": str(path), "problems": problems})
     elif problems:
         click.echo("\n".join([f"{path}: {len(problems)} wrong", *(f"  {p}" for p in problems)]))
     else:
@@ -84,5 +84,5 @@ def verify(
         if (changed := changed_promise(book)) is not None:
             click.echo(changed)
         if not checked:
-            say.note("A ledger that was written anew is found only with --releases.")
+            terminal.note("A ledger that was written anew is found only with --releases.")
     return 1 if problems else 0

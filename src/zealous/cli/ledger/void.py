@@ -30,7 +30,7 @@ Example:
 @PLACE_ARGUMENT
 @click.argument("entry", type=int)
 @click.option("--signed-by", "by", metavar="WHO", required=True, help="Who states it.")
-@click.option("--reason", metavar="TEXT", required=True)
+@click.option("--reason", metavar="TEXT", required=True, help="Why nobody saw it.")
 @SIGNING_KEY
 @click.option("--nobody-saw-it", is_flag=True, help="Confirm that nobody saw it.")
 def void(

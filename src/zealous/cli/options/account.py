@@ -32,7 +32,7 @@ ACCOUNT = (
     _option("--period", metavar="P",
             help="The days to publish: 2026-03, 2026-Q1, 2026-03-05..2026-03-20."),
     _option("--all-in-period", is_flag=True,
-            help="Declare that a log without times is of that period."),
+            help="Declare that a log without times holds only entries of that period."),
     _option("--again", is_flag=True, help="Publish a period again, which is charged again."),
     _option("--people", metavar="NAME",
             help="A name for the people of this log, such as north. You state, on record, that "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from zealous.cli.missing import check_complete
 from zealous.cli.option_values import whole_number
 from zealous.cli.options import Given
-from zealous.cli.options.goal import GOAL, confirm_epsilon, goal_from
+from zealous.cli.options.goal import GOAL, confirm_epsilon, goal_from, warn_of_delta
 from zealous.cli.options.items import (
     CHOICE,
     ITEMS,
@@ -41,6 +41,7 @@ def plan_from(items: str | None, given: Given, log: Log | None = None) -> Plan:
         roles = log.columns.assigned() if log else None
         kinds, goal, split = with_tail(kinds, given, goal, roles)
     confirm_epsilon(goal.epsilon, given)
+    warn_of_delta(goal)
     files = files_from(given, kinds)
     with_file = [name for each in files.values() for name in each or ()]
     kinds, split = with_looks(kinds, given, goal, split, with_file)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import options_of
 from zealous.cli.option_values import NUMBER
 from zealous.cli.options import Given
@@ -26,6 +26,7 @@ from zealous.privacy.levels import CONFIRMED, LEVELS, percent, suspicion_after
 from zealous.privacy.units import PRIVACY_UNITS
 
 _option = options_of("Decide")
+_LARGE_DELTA = Fraction(1, 10)  # as where one per person is refused: 1/(10 x users) for each
 
 DEFINITION_HELP = (
     "What delta bounds: the probability that anybody at all is exposed (probabilistic), or for "
@@ -68,7 +69,7 @@ GOAL = (
     _option("--neighbors", type=click.Choice(["replace", "add-remove"]), default="replace",
             show_default=True,
             help="Which logs must be hard to tell apart: those that differ in all data of one user "
-                 "(replace), or in whether a user is there (add-remove)."),
+                 "(replace), or in whether a user is in the log at all (add-remove)."),
     _option("--accept-delta", is_flag=True,
             help="Accept a delta per person above 1/(10 x users)."),
     _option("--accept-epsilon", is_flag=True,
@@ -98,7 +99,17 @@ def confirm_epsilon(epsilon: Fraction, given: Given) -> None:
     if sys.stdin.isatty() and sys.stderr.isatty():
         click.confirm(f"{text} Go on?", abort=True, err=True)
     else:
-        show.note(f"zealous: warning: {text} Say --accept-epsilon if it is meant so")
+        terminal.note(f"zealous: warning: {text} Say --accept-epsilon if it is meant so")
+
+
+def warn_of_delta(goal: Guarantee) -> None:
+    """Tell of a delta with which somebody is likely to be exposed; one per person is refused."""
+    if goal.delta_per_person or goal.delta <= _LARGE_DELTA:
+        return
+    terminal.note(
+        f"zealous: warning: delta = {format_number(goal.delta)} protects little: the bound may "
+        "fail somebody (usual: 0.001)"
+    )
 
 
 def stated_delta(given: Given) -> str | None:

@@ -174,7 +174,7 @@ def with_looks(
         auto = (asked.get(name) if isinstance(asked, Mapping) else asked) == "auto"
         if auto and name not in {*followed, *files} and look_name(kind) not in named:
             with suppress(UsageError):  # of what is made of others, or counts once, there is none
-                usual[name] = replace(kind, items_per_user=UNKNOWN.counted)
+                usual[name] = replace(kind, items_per_user=UNKNOWN.items_per_user)
                 looks[name] = ItemsPerUser(of=kind)
     if not looks:
         return kinds, split

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import options_of
 from zealous.cli.option_values import pairs, whole_number
 from zealous.cli.options import Given
@@ -108,7 +108,7 @@ def log_from(given: Given, planned: Plan | None = None) -> Log:
         engine=engine_from(given) if "engine" in given else None,
     )
     if log.left_out:
-        show.note(f"zealous: not read, because of their names: {log.files_left_out()}")
+        terminal.note(f"zealous: not read, because of their names: {log.files_left_out()}")
     if binding is not None:
         return log.without_recognised(binding.columns.assigned())
     _tell_recognised(log)
@@ -120,7 +120,7 @@ def _tell_recognised(log: Log) -> None:
     roles = log.columns.assigned()
     taken = [f"{roles[each]} as the {each}" for each in roles if each in log.recognised]
     if taken:
-        show.note(
+        terminal.note(
             f"zealous: columns recognised by name: {', '.join(taken)} (--user, --time, ... choose "
             "others)"
         )
@@ -128,7 +128,9 @@ def _tell_recognised(log: Log) -> None:
         several = columns_called(role, log.quotable_names()) if role not in roles else []
         if len(several) > 1:
             which = " or ".join(several)
-            show.note(f"zealous: the {role} may be {which}: none is used unless --{role} names it")
+            terminal.note(
+                f"zealous: the {role} may be {which}: none is used unless --{role} names it"
+            )
 
 
 def cleaning_from(given: Given, binding: LogBinding | None = None) -> Cleaning:

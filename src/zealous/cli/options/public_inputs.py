@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
@@ -12,33 +12,19 @@ from zealous.cli.help import options_of
 from zealous.cli.option_values import by_kind
 from zealous.cli.options import Given
 from zealous.items import Kind
-from zealous.mechanisms.protocol import PublicInput
+from zealous.mechanisms.protocol import public_inputs
 from zealous.planning.declared import served_kinds
 
 _option = options_of("Public files")
 
-FILES = (
+FILES = tuple(
     _option(
-        "--domain",
+        f"--{each.name}",
         multiple=True,
         metavar="FILE",
-        help="A public list of the items: all of them are published, and no others. "
-        "KIND=FILE where there are several kinds.",
-    ),
-    _option(
-        "--prior",
-        multiple=True,
-        metavar="FILE",
-        help="A public list with frequencies, or an earlier release: which items of "
-        "a user count depends on it. KIND=FILE where there are several kinds.",
-    ),
-    _option(
-        "--results",
-        multiple=True,
-        metavar="FILE",
-        help="A public list of query, url and perhaps rank: clicks on these documents of "
-        "published queries are published, for queries,query-clicks.",
-    ),
+        help=each.help,
+    )
+    for each in public_inputs().values()
 )
 DOCUMENTS = _option(
     "--documents",
@@ -54,5 +40,5 @@ def files_from(given: Given, kinds: Sequence[Kind]) -> dict[str, Any]:
     by_name = {kind.name(): kind for kind in kinds}
     return {
         use: by_kind(given[use], served_kinds(by_name, use), f"--{use}") if given[use] else {}
-        for use in get_args(PublicInput)
+        for use in public_inputs()
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import path_argument, path_option
 from zealous.planning.plan_file import read_plan
@@ -45,7 +45,7 @@ def price(
     series = Series.read(file)
     found = find_price(series, again=again, first=first, plan_file=plan_file)
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {
                 "releases": list(found.releases),
                 "before": found.before.as_json(),
@@ -55,7 +55,7 @@ def price(
             }
         )
     else:
-        show.echo(found.text())
+        terminal.echo(found.text())
 
 
 def find_price(

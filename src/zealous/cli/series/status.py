@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import path_argument, path_option
 from zealous.errors import UsageError, reason
@@ -28,6 +28,11 @@ Examples:
   zealous series status series.toml --picture budget.svg
 """
 
+_NO_ROWS = (
+    "{} no row: no item had enough users, or the log is read wrongly. `zealous inspect LOG` shows "
+    "how it is read; time_format, delimiter and encoding of the series' file change that."
+)
+
 
 @click.command(help=_HELP)
 @path_argument("file")
@@ -40,7 +45,7 @@ def status(file: Path, picture: Path | None, as_json: bool) -> None:
     if picture is not None:
         _draw(series, picture)
     if as_json:
-        show.as_json(status_json(series, found))
+        terminal.as_json(status_json(series, found))
     else:
         print_status(series, found)
 
@@ -64,19 +69,23 @@ def print_status(series: Series, found: SeriesStatus) -> None:
             str(series.release_path(each.period, max(each.editions, 1)))
             if each.state == "released"
             else "",
+            "" if each.rows is None else each.rows,
             each.charges,
         )
         for each in found.periods
     ]
-    show.table(f"Series {series.name}", ["period", "", "release", "charges"], rows)
+    terminal.table(f"Series {series.name}", ["period", "", "release", "rows", "charges"], rows)
+    empty = sum(each.rows == 0 for each in found.periods)
+    if empty:
+        terminal.echo(_NO_ROWS.format("A release has" if empty == 1 else f"{empty} releases have"))
     unseen = sum(each.unseen for each in found.periods)
     if unseen:
-        show.echo(
+        terminal.echo(
             f"{unseen} charge{'s' if unseen > 1 else ''} of runs that ended before their release "
             "was in place. The next run goes on with those of periods that are due; if others stay "
             "and nobody saw what was drawn for them: zealous ledger void"
         )
-    show.echo(found.budget_text())
+    terminal.echo(found.budget_text())
 
 
 def status_json(series: Series, found: SeriesStatus) -> dict[str, Any]:
@@ -91,6 +100,7 @@ def status_json(series: Series, found: SeriesStatus) -> dict[str, Any]:
                 "charges": each.charges,
                 "unseen": each.unseen,
                 "editions": each.editions,
+                "rows": each.rows,
             }
             for each in found.periods
         ],

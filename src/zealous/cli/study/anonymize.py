@@ -10,7 +10,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.option_values import path_option
@@ -73,7 +73,7 @@ _METHODS = "\n".join(
     help="k-query, k-session: a query without a word in common with the last ends a session too.",
 )
 @click.option("--clicks", is_flag=True, help="k-query: keep the clicks of the queries that stay.")
-@path_option("-o", "--output", required=True, metavar="DIR")
+@path_option("-o", "--output", required=True, metavar="DIR", help="A new directory.")
 @options(LOG, ENGINE, ONE_MACHINE)
 @JSON
 def anonymize(
@@ -103,24 +103,24 @@ def anonymize(
         ("clicks", "--clicks", clicks or None),
     ):
         if value is not None and name not in chosen.settings():
-            show.note(f"zealous: {option} plays no role in {method}")
-    with show.reporting_progress() as say:
+            terminal.note(f"zealous: {option} plays no role in {method}")
+    with terminal.reporting_progress() as say:
         done = run(output, log_from(given), chosen, engine=embedded_from(given), say=say)
     if as_json:
         changed = [{**asdict(each), "share": each.share} for each in done.changed]
         record = to_builtins(done.bundle.record)
-        show.as_json({**record, "directory": str(output), "internal": changed})
+        terminal.as_json({**record, "directory": str(output), "internal": changed})
     else:
         _print(done, output)
-    show.note(f"zealous: {WARNING}")
+    terminal.note(f"zealous: {WARNING}")
 
 
 def _print(done: Anonymized, output: Path) -> None:
     record = done.bundle.record
-    show.echo(f"{record.method}, after {record.origin}")
-    show.echo(f"It promises: {record.promises}\nBut: {record.lacks}\n")
+    terminal.echo(f"{record.method}, after {record.origin}")
+    terminal.echo(f"It promises: {record.promises}\nBut: {record.lacks}\n")
     if done.changed:
-        show.table(
+        terminal.table(
             "What it did to the log (internal: true figures, not for publication)",
             ["", "number", "of", "share"],
             [
@@ -132,4 +132,4 @@ def _print(done: Anonymized, output: Path) -> None:
         (kind, len(table) if kind in record.gives else "none by this method")
         for kind, table in done.bundle.tables.items()
     ]
-    show.table(f"Written to {output}", ["histogram", "different items"], rows)
+    terminal.table(f"Written to {output}", ["histogram", "different items"], rows)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.option_values import path_option
@@ -133,7 +133,7 @@ def attack(
     engine = embedded_from(given)
     with ExitStack() as stack:
         if paths and context.get_parameter_source("users") is not ParameterSource.DEFAULT:
-            show.note("zealous: --users only affects the synthetic log and is ignored here")
+            terminal.note("zealous: --users only affects the synthetic log and is ignored here")
         given["paths"] = paths or [_synthetic(stack, users, given["seed"], engine)]
         log = log_from(given)
         other = log_from({**given, "paths": [reference]}) if reference else None
@@ -144,23 +144,23 @@ def attack(
             reference=other,
             synthetic=all(map(is_synthetic, log.paths)),
             engine=engine,
-            say=stack.enter_context(show.reporting_progress()),
+            say=stack.enter_context(terminal.reporting_progress()),
         )
     found = as_object(done)
     if output is not None:
         _write(found, output)
     if as_json:
-        show.as_json(found)
+        terminal.as_json(found)
     else:
         _print(found)
         if output is not None:
-            show.echo(f"Written to {output}: attacks.json, and the figure attacks.svg")
+            terminal.echo(f"Written to {output}: attacks.json, and the figure attacks.svg")
 
 
 def _synthetic(stack: ExitStack, users: int, seed: int, engine: DuckDB) -> Path:
     """Generate a log that is deleted when the attacks are done."""
     path = stack.enter_context(working_directory(engine.temporary)) / "log.parquet"
-    show.note(f"zealous: no LOG given: generating a synthetic one of {users:,} users")
+    terminal.note(f"zealous: no LOG given: generating a synthetic one of {users:,} users")
     generate(path, users=users, seed=seed)
     return path
 
@@ -176,14 +176,14 @@ def _write(found: Mapping[str, Any], output: Path) -> None:
 
 def _print(found: Mapping[str, Any]) -> None:
     if not found["synthetic"]:
-        show.echo("INTERNAL: true figures of the log, not for publication.\n")
+        terminal.echo("INTERNAL: true figures of the log, not for publication.\n")
     rows = found["methods"]
-    show.table(
+    terminal.table(
         "What an attacker learns, by method and attack (--help explains the attacks)",
         ["method", "seen: query", "seen: word", "active", "picked out", "personal", "read back"],
         [(row["method"], *map(format_percent, row["summary"].values())) for row in rows],
     )
-    show.table(
+    terminal.table(
         "Active attack: did she ask it? Guessing is right in 50 %",
         [
             "method",
@@ -211,7 +211,7 @@ def _print(found: Mapping[str, Any]) -> None:
     picked = [row for row in rows if row["picked_out"]]
     if picked:
         most = len(picked[0]["picked_out"])
-        show.table(
+        terminal.table(
             "People picked out by known queries",
             ["method", *(f"{p} known, people" for p in range(1, most + 1))],
             [
@@ -232,7 +232,7 @@ def _print_personal(rows: Sequence[Mapping[str, Any]]) -> None:
         return
     shares = [[format_percent(each["share"]) for each in row["personal"]] for row in rows]
     kinds = [each["kind"] for each in rows[0]["personal"]]
-    show.table(
+    terminal.table(
         "Personal queries still readable, by method",
         ["kind", *(row["method"] for row in rows)],
         list(zip(kinds, *shares, strict=True)),
@@ -241,7 +241,7 @@ def _print_personal(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _print_read_back(row: Mapping[str, Any]) -> None:
     if row["aligned"]:
-        show.table(
+        terminal.table(
             "Tokens read back with another log",
             ["how", "of the most frequent", "tokens", "share", "of their occurrences"],
             [

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.option_values import path_option
 from zealous.cli.options.log import LOG, log_from
@@ -33,7 +33,7 @@ Examples:
 
 
 @command(help=_HELP)
-@path_option("-o", "--output", required=True, metavar="DIR")
+@path_option("-o", "--output", required=True, metavar="DIR", help="A new directory.")
 @path_option(
     "--study",
     "study_file",
@@ -50,7 +50,7 @@ def compare(
     study = read_study(study_file) if study_file else None
     log = log_from(given)
     try:
-        with show.reporting_progress() as say:
+        with terminal.reporting_progress() as say:
             done = run(
                 log,
                 study,
@@ -62,13 +62,13 @@ def compare(
     except KeyboardInterrupt:
         if (output / "unfinished").is_dir():
             again = "zealous: repeat the command to resume the study; until then "
-            show.note(
+            terminal.note(
                 f"{again if is_resumable(log) else 'zealous: '}"
                 f"{output / 'unfinished'} holds true counts of the log"
             )
         raise
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {
                 "internal": True,
                 "directory": str(output),
@@ -79,8 +79,8 @@ def compare(
         )
     else:
         findings(done)
-        show.echo(f"Report: {output / 'report.html'}")
-    show.note("zealous: internal: these figures reveal the log and are not for publication")
+        terminal.echo(f"Report: {output / 'report.html'}")
+    terminal.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
 def findings(done: StudyResult) -> None:
@@ -95,4 +95,4 @@ def findings(done: StudyResult) -> None:
         for each in done.findings
     ]
     headings = ["verdict", "finding", "measured", "margin"]
-    show.table("The paper's findings on this log", headings, rows)
+    terminal.table("The paper's findings on this log", headings, rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.option_values import path_argument, path_option
 from zealous.cli.options.log import READING, log_from
@@ -85,7 +85,7 @@ def evaluate(
 ) -> None:
     """Measure how useful releases of a log are."""
     log = log_from(given)
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         found = run(
             releases,
             log,
@@ -95,12 +95,12 @@ def evaluate(
             say=say,
         )
     if as_json:
-        show.as_json({"internal": True, "rows": found.table.to_pylist()})
+        terminal.as_json({"internal": True, "rows": found.table.to_pylist()})
     else:
         _print(found)
         if output is not None:
-            show.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
-    show.note("zealous: internal: these figures reveal the log and are not for publication")
+            terminal.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
+    terminal.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
 def _print(found: Results) -> None:
@@ -119,7 +119,7 @@ def _print(found: Results) -> None:
                 else:
                     figures.append(column.text(spread.mean))
             rows.append((method, *figures))
-        show.table(f"{kind}", ["release", *(each.title for each in columns.values())], rows)
+        terminal.table(f"{kind}", ["release", *(each.title for each in columns.values())], rows)
     _print_uses(found)
 
 
@@ -136,7 +136,7 @@ def _print_uses(found: Results) -> None:
         if any(uses):
             rows.append((method, *("–" if each is None else f"{each.mean:.3f}" for each in uses)))
     if rows:
-        show.table(
+        terminal.table(
             "Applications: index caching, and the top 5 query substitutions",
             ["release", "cache hits", "whole queries", "coverage", "precision", "ndcg"],
             rows,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.option_values import whole_number
 from zealous.cli.options import Given
@@ -54,7 +54,7 @@ The guarantees that given parameters satisfy:
 @click.option("--scale", metavar="L", help="With --tau and --tau-prime: which guarantees hold?")
 @click.option("--tau", type=int, metavar="T", help="The first threshold.")
 @click.option("--tau-prime", type=int, metavar="T", help="The second threshold.")
-@items_option("The kinds of items; one of any kind if left out.")
+@items_option("The kinds of items. If left out, the plan is for one table of any kind.")
 @options(PLAN, FILES)
 @JSON
 def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
@@ -73,7 +73,7 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
         person = Person(planned, given["accounts_per_person"])
     curve = _curve(planned) if given["curve"] else []
     if as_json:
-        show.as_json(
+        terminal.as_json(
             {
                 **plan_as_json(planned),
                 **({"person": person.figures()} if person else {}),
@@ -81,13 +81,13 @@ def guarantees(items: str | None, as_json: bool, **given: Any) -> None:
             }
         )
         return
-    show.echo(planned)
+    terminal.echo(planned)
     if person:
-        show.echo(f"\n{person.in_words()}")
+        terminal.echo(f"\n{person.in_words()}")
     if curve:
         click.echo()
         rows = [(format_number(epsilon), _delta(delta)) for epsilon, delta in curve]
-        show.table("The least delta proven at each epsilon", ["epsilon", "delta"], rows)
+        terminal.table("The least delta proven at each epsilon", ["epsilon", "delta"], rows)
 
 
 class Person:
@@ -172,18 +172,20 @@ def _which_hold(given: Given, as_json: bool) -> None:
         unit=given["unit"],
     )
     if as_json:
-        show.as_json({"guarantees": [guarantee_numbers(goal, float_rounded_up) for goal in hold]})
+        terminal.as_json(
+            {"guarantees": [guarantee_numbers(goal, float_rounded_up) for goal in hold]}
+        )
         return
     rows = [
         (goal.title, goal.neighbors, format_number(goal.epsilon), format_number(goal.delta))
         for goal in hold
     ]
-    show.table(
+    terminal.table(
         f"What these parameters satisfy, for {UNITS[given['unit']]}",
         ["guarantee", "neighbors", "epsilon", "delta"],
         rows,
     )
     if given["users"] is None:
-        show.note("The probabilistic guarantee needs --users.")
+        terminal.note("The probabilistic guarantee needs --users.")
     if not hold:
-        show.note("Nothing: delta would be 1.")
+        terminal.note("Nothing: delta would be 1.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
 from zealous.cli.option_values import path_option
@@ -24,6 +24,7 @@ from zealous.study.extra import check_installed
 from zealous.study.grid.result_table import Spread
 from zealous.study.grid.workspace import check_outside_release, mark_internal
 from zealous.study.mechanism_comparison import (
+    COMPARED_INPUTS,
     FIGURES,
     MechanismComparison,
     MechanismRow,
@@ -78,6 +79,12 @@ _HEADINGS = (
 )
 
 
+_FILES = tuple(
+    path_option(f"--{use}", metavar="FILE", help=f"For mechanisms with a {use}; see publish.")
+    for use in COMPARED_INPUTS
+)
+
+
 @command(help=_HELP)
 @items_option("One kind of items.", required=True)
 @click.option(
@@ -113,17 +120,9 @@ _HEADINGS = (
     help="Releases per mechanism and setting.",
 )
 @path_option(
-    "--prior",
-    metavar="FILE",
-    help="For the mechanism prior: a public list with frequencies, or an earlier release.",
-)
-@path_option(
-    "--domain", metavar="FILE", help="For the mechanism domain: a public list of the items."
-)
-@path_option(
     "-o", "--output", metavar="DIR", help="Where to write the table and a plot; marked internal."
 )
-@options(ONE_MACHINE, ITEMS, LOG, ENGINE)
+@options(_FILES, ONE_MACHINE, ITEMS, LOG, ENGINE)
 @JSON
 def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> None:
     """Compare what each mechanism publishes of a log, at equal epsilon and delta."""
@@ -132,7 +131,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
         check_outside_release(output)
         check_new(output)
     kind = _kind(items, given)
-    with show.reporting_progress() as say:
+    with terminal.reporting_progress() as say:
         found = compare_mechanisms(
             log_from(given),
             kind,
@@ -141,8 +140,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
             neighbors=_relations(given["neighbors"]),
             mechanisms=_split_list(given["compared"]) if given["compared"] is not None else None,
             draws=given["draws"],
-            prior=given["prior"],
-            domain=given["domain"],
+            **{use: given[use] for use in COMPARED_INPUTS},
             engine=embedded_from(given),
             say=say,
         )
@@ -150,12 +148,12 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
     if output is not None:
         _write(output, about, found.rows)
     if as_json:
-        show.as_json(about | ({"directory": str(output)} if output else {}))
+        terminal.as_json(about | ({"directory": str(output)} if output else {}))
     else:
         _print(found.rows)
         if output is not None:
-            show.echo(f"Written to {output}: internal-mechanisms.csv, .json, .svg and .png")
-    show.note("zealous: internal: these figures reveal the log and are not for publication")
+            terminal.echo(f"Written to {output}: internal-mechanisms.csv, .json, .svg and .png")
+    terminal.note("zealous: internal: these figures reveal the log and are not for publication")
 
 
 def _split_list(text: str) -> list[str]:
@@ -230,15 +228,15 @@ def _write(output: Path, about: Mapping[str, Any], rows: Sequence[MechanismRow])
 
 
 def _print(rows: Sequence[MechanismRow]) -> None:
-    show.echo("INTERNAL: true figures of the log, not for publication.\n")
+    terminal.echo("INTERNAL: true figures of the log, not for publication.\n")
     for (relation, epsilon, delta), block in groupby(
         rows, lambda row: (row.goal.neighbors, row.goal.epsilon, row.goal.delta)
     ):
         title = f"{relation}, epsilon = {format_number(epsilon)}, delta = {format_number(delta)}"
-        show.table(title, _HEADINGS, [_cells(row) for row in block])
-    show.echo("Mean over the draws, with the smallest and the largest value in brackets.")
+        terminal.table(title, _HEADINGS, [_cells(row) for row in block])
+    terminal.echo("Mean over the draws, with the smallest and the largest value in brackets.")
     for note in NOTES:
-        show.echo(f"- {note}")
+        terminal.echo(f"- {note}")
 
 
 def _cells(row: MechanismRow) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import path_argument
 from zealous.study.measures.suggestions import suggest as run
@@ -47,10 +47,10 @@ def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -
             {"query": query, "instead": [each._asdict() for each in found]}
             for query, found in answers
         ]
-        show.as_json({"learned_from": made.kind, "suggestions": suggested})
+        terminal.as_json({"learned_from": made.kind, "suggestions": suggested})
     elif any(made.found):
         rows = [(query, each.instead, each.score) for query, found in answers for each in found]
-        show.table(f"Learned from {made.kind}", ["query", "instead", "score"], rows)
+        terminal.table(f"Learned from {made.kind}", ["query", "instead", "score"], rows)
     for query, found in answers:
         if not found:
-            show.note(f"Nothing was learned from this release for: {query}")
+            terminal.note(f"Nothing was learned from this release for: {query}")

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import click
 
-from zealous.cli import show
+from zealous.cli import terminal
 from zealous.cli.help import JSON
-from zealous.study.theory.table import Cell, Table, TableParameters
 from zealous.study.theory.tables import tables as all_tables
+from zealous.study.theory.theory_table import Cell, Table, TableParameters
 
 _HUGE, _TINY = 1e6, 1e-3
 
@@ -60,11 +60,11 @@ def tables(
     )
     made = all_tables(own)
     if as_json:
-        show.as_json({table.name: table.as_object() for table in made})
+        terminal.as_json({table.name: table.as_object() for table in made})
         return
     for table in made:
-        show.table(table.title, list(table.columns.values()), _aligned_cells(table))
-        show.echo(
+        terminal.table(table.title, list(table.columns.values()), _aligned_cells(table))
+        terminal.echo(
             click.wrap_text(table.note, width=78, initial_indent="  ", subsequent_indent="  ")
             + "\n"
         )

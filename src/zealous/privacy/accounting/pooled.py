@@ -87,12 +87,14 @@ class PooledShape:
         kept: The most items that each user keeps, for each of the m keys of hers that count.
         share: What all rounds get of mu^2; the rest is for counts.
         noise_share: What noise gets of delta; the rest is meant for keys.
+        growth: How many times as much of that rest a round gets as the one before.
     """
 
     rounds: int
     kept: int
     share: Fraction
     noise_share: Fraction
+    growth: Fraction
 
 
 def evidence_variance(rounds: Sequence[PooledRound]) -> int:
@@ -177,9 +179,9 @@ def calibrate_pooled(
         if left >= keys * NEARLY_ALL:
             break
         mu *= 0.99
-    for number in range(len(rounds)):
-        most = left / (len(rounds) * kept)
-        rounds[number] = _least_threshold(rounds[: number + 1], most)
+    grown = [shape.growth**number for number in range(len(rounds))]
+    for number, each in enumerate(grown):
+        rounds[number] = _least_threshold(rounds[: number + 1], left * each / (sum(grown) * kept))
     found = tuple(rounds)
     if pooled_delta(found, scale, kept, m, goal) > goal.delta:
         raise AssertionError("unreachable: the parts of delta add up to no more than one")
@@ -204,8 +206,8 @@ def _rounds_for_shift(
             scale=scale,
             part=between(40, 100, n, number - 1),  # later rounds are steered better
             threshold=1,
-            steepness=between(50, 200, n - 1, number - 2) if n else 0,
-            cap=between(100, 450, n - 1, number - 2) if n else 0,
+            steepness=between(70, 240, n - 1, number - 2) if n else 0,
+            cap=between(90, 470, n - 1, number - 2) if n else 0,
         )
         for n in range(number)
     ]

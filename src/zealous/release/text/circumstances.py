@@ -13,7 +13,7 @@ from zealous.release.text import method_wording as wording
 def circumstances(record: Record) -> list[tuple[str, str]]:
     """Headings, and what is said below each."""
     return [
-        ("Trust model", _trust(record)),
+        ("Trust model", _trust_text(record)),
         ("How the data was collected", _publisher_text(record, "collection")),
         ("Keeping and deleting the raw log", _publisher_text(record, "retention")),
         (
@@ -58,7 +58,7 @@ def circumstances(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def _trust(record: Record) -> str:
+def _trust_text(record: Record) -> str:
     access = record.publisher.access if record.publisher else None
     seen = f" Who sees the raw log, as the publisher states: {access}." if access else ""
     return (

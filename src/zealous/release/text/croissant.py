@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
@@ -39,7 +40,7 @@ _CONTEXT: dict[str, Any] = {
     },
 }
 _TYPES = {"string": "sc:Text", "integer": "sc:Integer", "number": "sc:Float"}
-_FORMATS = {"csv": "text/csv", "parquet": "application/x-parquet"}
+_MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/x-parquet"}
 
 
 def croissant(record: Record) -> str:
@@ -93,7 +94,7 @@ def _files(table: CatalogueTable, record: Record) -> list[dict[str, Any]]:
             "@id": quote(name, safe=""),
             "name": name,
             "contentUrl": name,
-            "encodingFormat": _FORMATS[name.rpartition(".")[2]],
+            "encodingFormat": _MEDIA_TYPES[PurePosixPath(name).suffix],
             "sha256": record.sha256.get(name),
         }
         for name in names

@@ -209,8 +209,8 @@ def approval(record: Record) -> str:
     approver = record.ledger.approver if record.ledger else None
     if approver is None:
         return (
-            "It was made by a plan in a file that nobody signed with a key: who approved it is "
-            "not on record here."
+            "The release was made by a plan in a file that nobody signed with a key: who approved "
+            "it is not on record here."
         )
     return f"{escaped(approver)} approved the plan and signed it with an SSH key."
 
@@ -239,6 +239,11 @@ def differing_accounts(record: Record, entry: LedgerStamp) -> list[str]:
         said.append(
             "The caps were changed after earlier releases. Over all of them the caps "
             f"promise {_promise(entry.promised)}."
+        )
+    if entry.accounts.period.composed or entry.accounts.all.composed:
+        said.append(
+            "Where a cap limits composed losses, the account states epsilon at the delta of that "
+            "cap. A larger delta makes epsilon smaller: it can be below that of this release alone."
         )
     return said
 

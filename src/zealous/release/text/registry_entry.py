@@ -42,8 +42,8 @@ def registry(record: Record) -> str:
         "status": "Draft",
         "tier": 3,
         "deployment": {
-            "basic": _basic(record),
-            "dp_variant": _variant(record),
+            "basic": _basic_fields(record),
+            "dp_variant": _variant_fields(record),
             "privacy_loss": _privacy_loss(record),
             "deployment_model": _model(record),
             "accounting": _accounting(record),
@@ -57,7 +57,7 @@ def registry(record: Record) -> str:
     return "\n".join([*head, *yaml_lines(entry)]) + "\n"
 
 
-def _basic(record: Record) -> dict[str, Any]:
+def _basic_fields(record: Record) -> dict[str, Any]:
     tables = ", ".join(f"{kind} ({each.rows:,} rows)" for kind, each in record.files.items())
     period = f" Period: {record.period}." if record.period else ""
     return {
@@ -72,7 +72,7 @@ def _basic(record: Record) -> dict[str, Any]:
     }
 
 
-def _variant(record: Record) -> dict[str, Any]:
+def _variant_fields(record: Record) -> dict[str, Any]:
     unprotected = [
         "None of the published figures. The parameters, the declared number of "
         f"{UNIT_PLURALS[record.guarantee.unit]} and the selection key are public and do not depend "

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zealous.libraries import jinja2
 from zealous.mechanisms.choose import DEFAULT
 from zealous.planning.parameter_source import PARAMETERS_FROM
-from zealous.planning.part import undercount
+from zealous.planning.part_text import undercount
 from zealous.privacy.guarantee import (
     UNIT_PLURALS,
     UNITS,
@@ -119,9 +119,7 @@ def statement(record: Record) -> str:
             unit=UNITS[goal.unit],
             units=UNIT_PLURALS[goal.unit],
             rows=_rows(record),
-            undercount=undercount(
-                [part.items_per_user for part in record.plan], UNIT_PLURALS[goal.unit]
-            ),
+            undercount=undercount([part.items_per_user for part in record.plan], goal.unit),
             odds=_odds(goal),
             delta=_delta(goal),
             pure=has_no_delta(goal),

@@ -27,7 +27,7 @@ _CHUNK = 2**20
 _MOST_COUNTERS = 2**24
 
 
-class Growing:
+class GrowingGroups:
     """Groups while they are made."""
 
     def __init__(self, owners: Ints, k: int, *, exact: bool = False) -> None:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from zealous.study.anonymity.gathering import ROUNDS, Growing, assign_places, most_groups
+from zealous.study.anonymity.gathering import ROUNDS, GrowingGroups, assign_places, most_groups
 from zealous.study.anonymity.set_arrays import (
     Ints,
     Sets,
@@ -45,7 +45,7 @@ def group(sets: Sets, k: int) -> Ints:
     """
     counts = np.bincount(sets.owners, minlength=1)
     most = most_groups(counts, k)
-    growing = Growing(sets.owners, k)
+    growing = GrowingGroups(sets.owners, k)
     growing.gather_all(sets)
     growing.deal_rest(2 * k - 1)
     fits = (growing.groups < 0).sum() <= growing.room().sum()
@@ -80,7 +80,7 @@ def _group_with_heavy_owners(sets: Sets, k: int, heavy: npt.NDArray[np.bool_], m
     light = ~heavy[sets.owners]
     others = sets.some(light)
     needed = min(most, -(-len(sets) // (2 * k - 1)))
-    growing = Growing(others.owners, k, exact=True)
+    growing = GrowingGroups(others.owners, k, exact=True)
     growing.gather_all(others)
     growing.k = k - int(heavy.sum())
     growing.break_up(others, needed)

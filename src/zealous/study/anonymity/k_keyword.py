@@ -11,6 +11,7 @@ from zealous.engines.sql import Step
 from zealous.items import keywords
 from zealous.logs.source import Source, count_users
 from zealous.study.anonymity.method import AmongK, Changed, Say, Shows, register
+from zealous.study.curve_look import Look
 
 _WORKING = ("held", "counted", "texts", "nodes", "pending", "merged", "targets")
 
@@ -29,6 +30,7 @@ class KKeyword(AmongK):
     name: ClassVar[str] = "k-keyword"
     summary: ClassVar[str] = "keywords shortened until k users share them (He, Naughton)"
     shows: ClassVar[Shows | None] = "frequent words"
+    look: ClassVar[Look | None] = Look("#CC79A7", "D", ":")
     promises: ClassVar[str] = (
         "each keyword of the output, whole or shortened, stands for keywords that together were "
         "asked by at least k users of the log, and nothing tells which user's or which query's."

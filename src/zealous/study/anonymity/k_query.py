@@ -20,6 +20,7 @@ from zealous.study.anonymity.method import (
     register,
 )
 from zealous.study.anonymity.session_steps import candidate_step, cut_sessions, lacks_session
+from zealous.study.curve_look import Look
 
 
 @register
@@ -35,6 +36,7 @@ class KQuery(BySession):
     name: ClassVar[str] = "k-query"
     summary: ClassVar[str] = "queries of fewer than k users dropped, new ids by session (Adar)"
     shows: ClassVar[Shows | None] = "frequent queries"
+    look: ClassVar[Look | None] = Look("#D55E00", "s", "--")
     promises: ClassVar[str] = (
         "each query of the output was asked by at least k users of the log, and "
         "the ids, one a session, neither can be traced back nor tell which sessions are one user's."

@@ -24,6 +24,7 @@ from zealous.study.anonymity.method import (
 from zealous.study.anonymity.numbered import drop_numbers, number_sets, select_numbers_as
 from zealous.study.anonymity.session_steps import lacks_session, session_steps
 from zealous.study.anonymity.set_arrays import Held, Ints, Sets, count_held
+from zealous.study.curve_look import Look
 
 
 @register
@@ -39,6 +40,7 @@ class KSession(BySession):
     name: ClassVar[str] = "k-session"
     summary: ClassVar[str] = "each session holds the keywords of k users' sessions (Motwani, Nabar)"
     shows: ClassVar[Shows | None] = "similar sessions"
+    look: ClassVar[Look | None] = Look("#009E73", "^", "-.")
     promises: ClassVar[str] = (
         "the set of keywords of each session is also that of sessions of at least k - 1 other "
         "users, and the ids cannot be traced back to those of the log."

@@ -13,6 +13,7 @@ from zealous.errors import UsageError
 from zealous.logs.source import Source
 from zealous.privacy.guarantee import SESSION_GAP, positive_integer
 from zealous.registry import Registry
+from zealous.study.curve_look import Look
 
 Say = Callable[[str], None]
 Shows = Literal[
@@ -62,6 +63,9 @@ class Method:
 
     shows: ClassVar[Shows | None] = None
     """What an output shows of a log, which decides how it is attacked; None where nothing fits."""
+
+    look: ClassVar[Look | None] = None
+    """How its curves look; like one of the spare looks of a study where not given."""
 
     def published_columns(self, roles: Collection[str]) -> tuple[str, ...]:
         """The columns of the log it gives; none where it gives a histogram of keywords alone."""

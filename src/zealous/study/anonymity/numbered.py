@@ -39,13 +39,13 @@ def number_sets(engine: Engine, steps: Sequence[Step], columns: Sequence[str]) -
     items = Step("listed", "select distinct item from held_items")
     number = "select item, row_number() over (order by item) - 1 as number from listed"
     engine.append_rows("numbered_items", [items, Step("numbers", number)])
-    numbers_of, items_of = _fetch(
+    numbers_of, items_of = _fetch_columns(
         engine,
         f"select s.number, i.number from held_items join numbered_sets s using ({names}) "
         "join numbered_items i using (item) order by 1, 2",
         2,
     )
-    (owners,) = _fetch(engine, "select owner from numbered_sets order by number", 1)
+    (owners,) = _fetch_columns(engine, "select owner from numbered_sets order by number", 1)
     engine.drop("held_items")
     return sets_of(numbers_of, items_of, owners)
 
@@ -61,7 +61,7 @@ def drop_numbers(engine: Engine) -> None:
         engine.drop(table)
 
 
-def _fetch(engine: Engine, sql: str, columns: int) -> list[Ints]:
+def _fetch_columns(engine: Engine, sql: str, columns: int) -> list[Ints]:
     parts: list[list[Any]] = [[np.zeros(0, np.int64)] for _ in range(columns)]
     for batch in engine.batches([Step("fetched", sql)]):
         for part, column in zip(parts, batch.columns, strict=True):

@@ -1,8 +1,8 @@
 """Sessions as publishing has them: the log's own, or what lies between two long pauses.
 
 For the study they can also end where a query has no word in common with what the user asked the
-moment before: the rule by content of Jansen, Spink, Blakely and Koshman, "Defining a session on
-Web search engines", JASIST 58(6), 2007.
+moment before: by reformulation, as the third method of Jansen, Spink, Blakely and Koshman,
+"Defining a session on Web search engines", JASIST 58(6), 862-871, 2007, which has no pauses.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ UNSTATED_EPSILON = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed:
+class PrintedValues:
     """Values that the paper prints.
 
     Attributes:
@@ -45,13 +45,13 @@ def _by_m(rows: Mapping[str, Sequence[int]], times: int = 1) -> dict[str, dict[i
     }
 
 
-THRESHOLDS = Printed(
+THRESHOLDS = PrintedValues(
     values={1: 81.1, 3: 78.7, 4: 78.6, 5: 78.7, 7: 79.3, 9: 80.3},
     where="choosing the threshold tau, the table of tau' as a function of tau",
     note="For m = 2, epsilon = 1. The paper says delta = 0.01; its numbers are for delta = 0.001, "
     "continuous noise and 500,000 users.",
 )
-DISTINCT = Printed(
+DISTINCT = PrintedValues(
     values=_by_m(
         {
             "keywords": (6667, 6043, 5372, 4062, 2964),
@@ -63,7 +63,7 @@ DISTINCT = Printed(
     where="choosing the number of contributions m, table (A): distinct items released",
     note=UNSTATED_EPSILON,
 )
-TOTAL = Printed(
+TOTAL = PrintedValues(
     values=_by_m(
         {
             "keywords": (329, 1157, 1894, 3106, 3871),
@@ -76,11 +76,11 @@ TOTAL = Printed(
     where="choosing the number of contributions m, table (B): total of the counts released",
     note="Printed in thousands. " + UNSTATED_EPSILON,
 )
-AVERAGE_ITEMS = Printed(
+AVERAGE_ITEMS = PrintedValues(
     values={"keywords": 56, "queries": 20, "clicks": 14, "query-pairs": 7},
     where="choosing the number of contributions m, the table of average items a user",
 )
-SIZE = Printed(
+SIZE = PrintedValues(
     values={
         "users": USERS,
         "keywords": 1_000_000,
@@ -91,33 +91,33 @@ SIZE = Printed(
     where="choosing parameters, the paragraph on data",
     note="Approximate numbers of distinct items.",
 )
-LOWEST_KL = Printed(
+LOWEST_KL = PrintedValues(
     values={"keywords": 8, "queries": 2},
     where="choosing the number of contributions m, on the figure over top-j",
     note="The m with the lowest KL divergence.",
 )
-TAU_PRIME = Printed(
+TAU_PRIME = PrintedValues(
     values=10,
     where="general statistics, first paragraphs",
     note="Approximate, for epsilon = 5 and m = 1; the reason for k = 10. The paper's formula for "
     "continuous noise gives 8.7, and integer noise needs 8.",
 )
-BETTER_ABOVE = Printed(
+BETTER_ABOVE = PrintedValues(
     values={"epsilon": 2},
     where="general statistics, on the figure of average differences",
     note="For keywords ZEALOUS with m = 1 is more accurate than k-query at all epsilon above this.",
 )
-SAME_DIFFERENCE = Printed(
+SAME_DIFFERENCE = PrintedValues(
     values={"epsilon": 6, "k": 60},
     where="general statistics, on the figure of average differences",
     note="For queries ZEALOUS at this epsilon and k-query at this k differ about equally.",
 )
-HIT_PROBABILITY = Printed(
+HIT_PROBABILITY = PrintedValues(
     values={6: 0.36, 1: 0.33},
     where="index caching, last paragraph",
     note="Above 0.36 for m = 6, less than 0.33 for m = 1. Epsilon is not stated.",
 )
-CACHED = Printed(
+CACHED = PrintedValues(
     values=85,
     where="index caching, last paragraph",
     note="Approximate number of the most frequent keywords that are really needed.",
@@ -129,5 +129,5 @@ def printed_values() -> dict[str, dict[str, Any]]:
     return {
         name.lower().replace("_", "-"): asdict(value)
         for name, value in globals().items()
-        if isinstance(value, Printed)
+        if isinstance(value, PrintedValues)
     }

@@ -185,11 +185,11 @@ def _split_queries(
     rows = table["row"].to_numpy()[some]
     from_memory = np.zeros(len(queries))
     if len(rows):
-        from_memory[rows] = _answered(numbers, starts, lengths[some], documents, longest)
+        from_memory[rows] = _answer_probability(numbers, starts, lengths[some], documents, longest)
     return _Queries(words=numbers, starts=starts, rows=rows, from_memory=from_memory)
 
 
-def _answered(
+def _answer_probability(
     numbers: npt.NDArray[np.int32], starts: Ints, lengths: Ints, documents: Ints, longest: int
 ) -> Floats:
     """The probability that lists in memory have a document in common, or that none was cut."""

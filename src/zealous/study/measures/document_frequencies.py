@@ -33,7 +33,7 @@ def documents_from(path: Path) -> Documents:
     if any(table.column_names.count(name) != 1 for name in _COLUMNS):
         raise UsageError(f"{path} must have the columns keyword and documents, each once")
     try:
-        keyword = pc.utf8_lower(_trimmed(table["keyword"]))
+        keyword = pc.utf8_lower(_trim(table["keyword"]))
         counts = _whole_numbers(table["documents"])
     except pa.ArrowException:
         raise _not_whole(path) from None
@@ -52,7 +52,7 @@ def documents_from(path: Path) -> Documents:
     return frequencies
 
 
-def _trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _trim(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_trim_whitespace(column.cast(pa.string()))
 
 
@@ -60,7 +60,7 @@ def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The numbers; Arrow itself would take dates, truths and hexadecimal text as well."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column.cast(pa.int64())
-    text = _trimmed(column)
+    text = _trim(column)
     written = pc.match_substring_regex(text, "^[0-9]+$")
     return pc.if_else(written, text, None).cast(pa.int64())
 

@@ -90,19 +90,19 @@ def learn_with_model(
     asked = {} if queries is None else _as_counts(queries)
     return ModelledSubstitutions(
         learned=learn(pairs, queries, least_score=least_score, containing=True),
-        model=_trained(pairs, queries, asked, least_score),
+        model=_train_model(pairs, queries, asked, least_score),
         asked=asked,
     )
 
 
-def _trained(
+def _train_model(
     pairs: pa.Table, queries: pa.Table | None, asked: Mapping[str, int], least_score: float
 ) -> Model | None:
     """A model of what half of the people ask, from candidates of the other half."""
     if "query" not in pairs.column_names:
         return None  # what follows a whole query is not known
     counts = np.maximum(pairs["count"].to_numpy(), 0)
-    held_out = _half_of(counts)
+    held_out = _held_out_people(counts)
     at = pairs.schema.get_field_index("count")
     half = pairs.set_column(at, "count", pa.array(counts - held_out))
     follows: dict[str, set[str]] = {}
@@ -121,7 +121,7 @@ def _trained(
     return fit(np.concatenate(rows), np.array(wanted)) if rows else None
 
 
-def _half_of(counts: Ints) -> Ints:
+def _held_out_people(counts: Ints) -> Ints:
     """How many of the people of each row are held out, each by a coin; the same in every run."""
     row = np.repeat(np.arange(len(counts)), counts)
     coins = mix(_SEED, np.arange(len(row))) & np.uint64(1)
@@ -137,7 +137,7 @@ def _candidates(
     for place, segments in _segments(learned, cut):
         query = texts[place]
         found: dict[str, Candidate] = {}
-        for each in (*_whole(units, query), *_replaced(units, segments)):
+        for each in (*_whole_query_candidates(units, query), *_replaced(units, segments)):
             known = found.get(each.text)
             if each.text != query and (known is None or known.score < each.score):
                 found[each.text] = each
@@ -145,7 +145,7 @@ def _candidates(
             yield place, query, list(found.values())
 
 
-def _whole(units: _Units, query: str) -> Iterator[Candidate]:
+def _whole_query_candidates(units: _Units, query: str) -> Iterator[Candidate]:
     for text, score in units.get(query, ())[:_WHOLE]:
         yield Candidate(text, score, 0)
 

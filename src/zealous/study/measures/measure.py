@@ -13,7 +13,13 @@ from zealous.privacy.guarantee import SESSION_GAP
 from zealous.privacy.period import Period
 from zealous.study.grid.candidates import ORIGINAL, Setting
 from zealous.study.grid.result_table import Results, as_table
-from zealous.study.grid.run import StudyInputs, choose_documents, count_histograms, row, truth_of
+from zealous.study.grid.run_study import (
+    StudyInputs,
+    choose_documents,
+    count_histograms,
+    row,
+    truth_of,
+)
 from zealous.study.grid.study import Study
 from zealous.study.grid.workspace import Workspace
 from zealous.study.measures.document_frequencies import Documents
@@ -51,7 +57,7 @@ def measured(
     roles = log.columns.assigned()
     for kind in asked.kinds.values():
         kind.check(roles)
-    needed = {kind.name(): kind for kind in possible_kinds(_substituted(asked.kinds), roles)}
+    needed = {kind.name(): kind for kind in possible_kinds(_substitution_truth(asked.kinds), roles)}
     originals = count_histograms(
         log,
         list({**needed, **asked.kinds}.values()),
@@ -67,7 +73,7 @@ def measured(
     against = truth_of(grid, originals, choose_documents(documents))
     say("measuring the original")
     whole = {kind: original_as_release(original) for kind, original in originals.items()}
-    perfect = [*against.measure(whole, substitute=False), *against.perfect()]
+    perfect = [*against.measure(whole, substitute=False), *against.measure_original()]
     rows = [*_rows(perfect, {kind: Setting(method=ORIGINAL) for kind in originals})]
     for release in releases:
         say(f"measuring {release.name}")
@@ -81,7 +87,7 @@ def measured(
     return Results(table=as_table(rows))
 
 
-def _substituted(kinds: Mapping[str, Kind]) -> list[Kind]:
+def _substitution_truth(kinds: Mapping[str, Kind]) -> list[Kind]:
     """What query substitution needs of the original, counted as the releases count."""
     if any(kind.by for kind in kinds.values()):
         return []  # a query would be asked once for every value of the attribute

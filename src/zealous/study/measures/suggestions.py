@@ -19,6 +19,7 @@ from zealous.study.measures.phrases import words
 from zealous.study.measures.substitution import learn
 
 LEARNED_FROM = ("phrase-pairs", "query-pairs")  # the first that there is
+CUT_BY = "queries"  # which tells apart the phrases of a pair, where it is there too
 
 
 class Suggestion(NamedTuple):
@@ -66,8 +67,9 @@ def suggest(directory: str | Path, queries: Sequence[str], most: int = 5) -> Sug
         )
     kind, folded = kinds[0], kinds[0] in folded_kinds
     cut_by = None
-    if "queries" in tables and ("queries" in folded_kinds) == folded:
-        cut_by = tables["queries"].arrow
+    asked_before = tables.get(CUT_BY)
+    if asked_before is not None and (CUT_BY in folded_kinds) == folded:
+        cut_by = asked_before.arrow
     asked = _normalize(queries, folded)
     ranked = learn(tables[kind].arrow, cut_by).top(asked, most)
     found: list[list[Suggestion]] = [[] for _ in queries]

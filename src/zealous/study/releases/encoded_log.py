@@ -27,7 +27,6 @@ from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.files.staging import staging_error
 from zealous.items import Kind
 from zealous.logs.source import Source
-from zealous.mechanisms.protocol import PublicInput
 
 Ints = npt.NDArray[np.int64]
 COUNTS = pa.schema([("item", pa.int32()), ("count", pa.int64())])
@@ -68,7 +67,7 @@ class EncodedLog:
     people: int
 
     @contextmanager
-    def opened(self) -> Iterator[Source]:
+    def open_source(self) -> Iterator[Source]:
         """On an engine of its own, so that nothing of one release is left for the next."""
         with self.engine.with_resources(temporary=self.engine.directory) as running:
             running.open("coded", [self.path])
@@ -84,10 +83,10 @@ class EncodedLog:
 def encode(
     kind: Kind,
     source: Source,
-    public: Mapping[PublicInput, pa.Table],
+    public: Mapping[str, pa.Table],
     *,
     say: Callable[[str], None] = lambda _: None,
-) -> tuple[EncodedLog, dict[PublicInput, pa.Table]]:
+) -> tuple[EncodedLog, dict[str, pa.Table]]:
     """Number the users and items of a log.
 
     Returns:
@@ -145,7 +144,7 @@ def _encode_table(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) 
 
 
 class CachedCounting:
-    """Counts a log in numbers, and what several releases ask for alike only once.
+    """Counts a log in numbers, and what several releases ask for fingerprint only once.
 
     Args:
         coded: The log.
@@ -158,40 +157,42 @@ class CachedCounting:
         self._made: dict[tuple[Any, ...], tuple[Path, float]] = {}
 
     @contextmanager
-    def under(self, key: int) -> Iterator[Count]:
+    def for_key(self, key: int) -> Iterator[CachedCount]:
         """For one release, with the key of the random order."""
-        with self.coded.opened() as source:
-            yield Count(self, source, key)
+        with self.coded.open_source() as source:
+            yield CachedCount(self, source, key)
 
-    def alike(self, key: int, asked: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    def fingerprint(self, key: int, asked: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """What tells a count from others; None where it depends on what was drawn before."""
-        told = [(name, self._told(value)) for name, value in sorted(asked.items())]
+        told = [(name, self._fingerprint(value)) for name, value in sorted(asked.items())]
         return None if any(value is _DRAWN for _, value in told) else (key, *told)
 
-    def _told(self, value: Any) -> Any:
+    def _fingerprint(self, value: Any) -> Any:
         if isinstance(value, pa.Table):
             same = [n for n, each in enumerate(self._public) if value.equals(each)]
             return ("public", same[0]) if same else _DRAWN
         if isinstance(value, Stored):
             return _DRAWN
         if isinstance(value, list | tuple):
-            told = tuple(map(self._told, value))
+            told = tuple(map(self._fingerprint, value))
             return _DRAWN if _DRAWN in told else told
         return value
 
-    def made(self, alike: tuple[Any, ...], count: Callable[[], Counted]) -> tuple[Path, float]:
+    def counted_file(
+        self, fingerprint: tuple[Any, ...], count: Callable[[], Counted]
+    ) -> tuple[Path, float]:
         """The file of a count, made if it is not there, and the seconds that counting took."""
-        if alike not in self._made:
+        if fingerprint not in self._made:
             started = time.perf_counter()
             batches = list(count())
             seconds = time.perf_counter() - started
             path = self.coded.engine.directory / f"counts_{len(self._made)}.parquet"
             _write(path, COUNTS, batches)
-            self._made[alike] = path, seconds
-        return self._made[alike]
+            self._made[fingerprint] = path, seconds
+        return self._made[fingerprint]
 
 
-class Count:
+class CachedCount:
     """What a mechanism counts with in one release; see `mechanism.protocol.Count`.
 
     Attributes:
@@ -214,9 +215,9 @@ class Count:
             return histogram(kind, self._source, select="random", key=self._key, **how)
 
         started = time.perf_counter()
-        alike = self._counting.alike(self._key, how)
-        if alike is not None:
-            path, seconds = self._counting.made(alike, count)
+        fingerprint = self._counting.fingerprint(self._key, how)
+        if fingerprint is not None:
+            path, seconds = self._counting.counted_file(fingerprint, count)
             name, self._last = path.stem, path
             self._source.engine.open(name, [path])
             self.saved += seconds - (time.perf_counter() - started)

@@ -65,10 +65,10 @@ class Truth:
     @cached_property
     def _ranked(self) -> Ranked | None:
         """What the original gives: learned when it is first asked for, since it takes long."""
-        if not {"queries", "query-pairs"} <= set(self.originals):
+        pairs, queries = (self.originals.get(kind) for kind in ("query-pairs", "queries"))
+        if pairs is None or queries is None:
             return None
-        pairs, queries = (_table(self.originals[kind]) for kind in ("query-pairs", "queries"))
-        found = self._learned(pairs, queries)
+        found = self._learned(_table(pairs), _table(queries))
         pa.default_memory_pool().release_unused()  # the system's again: it was much
         return found
 
@@ -98,7 +98,7 @@ class Truth:
         if substitute:
             yield from self._substitution(released)
 
-    def perfect(self) -> Iterator[tuple[str, Measured]]:
+    def measure_original(self) -> Iterator[tuple[str, Measured]]:
         """Query substitution by the original itself, which need not be learned again."""
         if self._ranked is not None:
             for figure in ranking_quality(self._ranked, self._ranked, TOP):
@@ -108,9 +108,10 @@ class Truth:
         learned_from = [kind for kind in LEARNED_FROM if kind in released]
         if not learned_from or self._ranked is None:
             return
-        queries = released["queries"].table() if "queries" in released else None
+        queries = released.get("queries")
+        cut_by = None if queries is None else queries.table()
         for kind in learned_from:
-            found = self._learned(released[kind].table(), queries)
+            found = self._learned(released[kind].table(), cut_by)
             for figure in ranking_quality(self._ranked, found, TOP):
                 yield kind, figure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from zealous.study.curve_look import Look
 from zealous.study.report.parts import Axis, Chart, Line, Panel
 from zealous.study.report.results_view import (
     EPSILON,
@@ -17,7 +18,7 @@ from zealous.study.report.results_view import (
     kind_label,
 )
 from zealous.study.report.statistics_charts import chart_by_guarantee
-from zealous.study.report.style import LADDER, METHODS, Look
+from zealous.study.report.style import CURVES, LADDER
 
 QUALITY_LABELS = {
     "ndcg": "NDCG",
@@ -36,7 +37,7 @@ CACHING_LABELS = {
 _TOPS = (2, 5)
 _LEAST_WRONG = 0.05  # wrong decisions of a kind: with fewer there is nothing to see
 _SECOND_M_LOOK = Look("#56B4E9", "v")
-_M_1_LOOK = METHODS[ZEALOUS]._replace(stroke="--", hollow=True)
+_M_1_LOOK = CURVES[ZEALOUS]._replace(stroke="--", hollow=True)
 _PHRASE_PAIRS_LOOK = Look("#E69F00", "X", "-")
 
 
@@ -111,7 +112,7 @@ def coverage(view: ResultsView) -> Chart:
     """The share of queries that have a substitution."""
     label = "share of queries"
     many = [m for m in (1, 6) if m in view.values_tried("m", ZEALOUS)]
-    looks = (METHODS[ZEALOUS], _SECOND_M_LOOK)
+    looks = (CURVES[ZEALOUS], _SECOND_M_LOOK)
     over_epsilon = [
         replace(line, look=look._replace(stroke=line.look.stroke, hollow=line.look.hollow))
         for m, look in zip(many, looks, strict=False)
@@ -139,7 +140,7 @@ def coverage(view: ResultsView) -> Chart:
 
 def phrase_pairs(view: ResultsView) -> Chart:
     """Substitutions from phrase pairs and from query pairs, at the same guarantee."""
-    looks = {"query-pairs": METHODS[ZEALOUS], PHRASES: _PHRASE_PAIRS_LOOK}
+    looks = {"query-pairs": CURVES[ZEALOUS], PHRASES: _PHRASE_PAIRS_LOOK}
     measures = {"coverage": "share of queries", "precision": "precision"}
     return Chart(
         name="phrase-pairs",

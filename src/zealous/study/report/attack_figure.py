@@ -30,7 +30,7 @@ _COLUMNS = {
     "picked_out": "picked out\nby 3\nqueries",
     "read_back": "tokens\nread back",
 }
-_COLORS = {"pseudonym": RED, "scrub": ORANGE, "k-query": BLUE}
+_COLORS = (RED, ORANGE, BLUE, INK)
 
 
 def draw_attacks(found: Mapping[str, Any]) -> Figure:
@@ -117,7 +117,7 @@ def _draw_picked_out(axes: Axes, rows: Rows) -> None:
             for p, each in enumerate(row["picked_out"], 1)
             if each["share"] is not None
         ]
-        color = _COLORS.get(row["method"], INK)
+        color = _COLORS[min(place, len(_COLORS) - 1)]
         shares = [100 * each["share"] for _, each in known]
         axes.bar([x for x, _ in known], shares, 0.9 * wide, color=color, label=row["method"])
         for x, each in known:

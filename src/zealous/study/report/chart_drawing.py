@@ -84,7 +84,8 @@ def _layout(
     )
     between = 0.4 if repeated else 0.72  # ticks; a title, and what the axis is
     lines = math.ceil(len(legend) / _legend_columns(legend, width)) if legend else 0
-    top, bottom = 0.42, 0.5 + 0.19 * lines
+    named = max((name.count("\n") for _, name in chart.rows[-1][0].x.names), default=0)
+    top, bottom = 0.42, 0.5 + 0.19 * lines + 0.16 * named
     height = top + bottom + rows * panel + (rows - 1) * between
     left, right = 0.78, 0.2
     gap = 0.36 if chart.share == "row" else 0.7
@@ -170,13 +171,13 @@ def _draw_panel(axes: Axes, panel: Panel, *, scale: str) -> None:
             ha="center",
             color=GREY,
         )
-        axes.set(xticks=[])
+        axes.set_axis_off()
         return
     _set_x_scale(axes, panel)
     if scale != "linear":
         axes.set_yscale(scale)  # symlog is linear up to 2: it can show a zero
         axes.yaxis.minorticks_off()  # each is drawn for itself: slow, and in the way
-    for line in drawn:
+    for line in reversed(drawn):  # the first, ours, on top: curves may coincide
         _draw_line(axes, line)
     # An axis tells all that was tried, or a gap at its end would not be seen.
     height = drawn[0].points[0].y.mean
@@ -224,7 +225,8 @@ def _draw_line(axes: Axes, line: Line) -> None:
         axes.vlines(xs, lows, highs, color=line.look.color, linewidth=0.8)
     elif any(point.y.draws > 1 for point in line.points):
         axes.fill_between(xs, lows, highs, color=line.look.color, alpha=0.18, linewidth=0)
-    axes.plot(xs, [point.y.mean for point in line.points], **_line_style(line))
+    lone = 3 if len(xs) == 1 else 2  # a single point is not hidden by a curve
+    axes.plot(xs, [point.y.mean for point in line.points], zorder=lone, **_line_style(line))
 
 
 def _x_values(panel: Panel) -> list[float]:
@@ -242,6 +244,10 @@ def _set_ticks(axes: Axes, panel: Panel) -> None:
         return
     chosen = all(value == int(value) for value in values)  # settings, not what was found
     decades = panel.x.log and (not chosen or values[-1] >= 1000 * values[0])
+    if panel.x.names:
+        places, names = zip(*panel.x.names, strict=True)
+        axes.set_xticks(places, names)
+        return
     if panel.x.zero:
         tens = [10.0**power for power in range(9) if 10.0**power <= values[-1]]
         axes.set_xticks([0, *tens] if tens else [0, values[-1]])

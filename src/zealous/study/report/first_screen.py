@@ -1,4 +1,4 @@
-"""What a reader sees first: three sentences, and what is kept against what an attacker gains."""
+"""What a reader sees first: what to choose, and what is kept against what an attacker gains."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from zealous.study.report.results_view import ZEALOUS, Entry, ResultsView, is_cu
 from zealous.study.report.sheets import kept_share, nearest_top
 
 _KIND = "queries"
-_GUESS = Axis("chance that an attacker with accounts of her own guesses right, %")
+_COIN, _ROOM = 50.0, 4.0  # percent; between two ticks
 NOTE = (
     "The attacker wants to know whether somebody asked a certain query, knows everybody else's and "
-    "has accounts of her own; 50 % is a coin. For zealous it is the most that any attacker can "
-    "reach, except with probability delta. The anonymity methods are undone every time by as many "
-    "accounts as make k: docs/study/attacks.md has the attacks."
+    "has accounts of her own; 50% is a coin. For zealous it is the most that any attacker can "
+    "reach, except with probability delta; m is how many items of each person count. The anonymity "
+    "methods are undone every time by as many accounts as make k: docs/study/attacks.md has the "
+    "attacks."
 )
 _CHOSEN_EPSILON = 2  # of the advice; the paper's 5 promises little
-_USEFUL = 0.05  # of the top queries: with less there is nothing to recommend
+_USEFUL, _SOME = 0.05, 0.005  # of the top queries: less is a short list, or none
 
 
 def best_guess(entry: Entry) -> float | None:
@@ -59,12 +60,26 @@ def tradeoff(view: ResultsView) -> Chart:
         ]
         label = f"{ZEALOUS}, {_range_text(shown)}" if method == ZEALOUS else str(shown[0])
         lines.append(Line(label=label, points=points, look=view.look(method)))
+    axis = Axis(
+        "chance that an attacker guesses right, %; in brackets: epsilon of zealous",
+        names=_tick_names(view),
+    )
     return Chart(
         name="tradeoff",
         title="What is kept, and how well an attacker guesses: up is more useful, left is safer",
-        rows=[[Panel(title="", x=_GUESS, y=f"top {top:,.0f} queries kept, %", lines=lines)]],
+        rows=[[Panel(title="", x=axis, y=f"top {top:,.0f} queries kept, %", lines=lines)]],
         y=("linear",),
     )
+
+
+def _tick_names(view: ResultsView) -> tuple[tuple[float, str], ...]:
+    """A coin, certainty, and between them the epsilons that have room."""
+    found = [(_COIN, "50\ncoin")]
+    for epsilon in view.values_tried("epsilon", ZEALOUS):
+        guess = 100 * (best_guess(Entry(method=ZEALOUS, epsilon=epsilon)) or 0)
+        if min(guess - found[-1][0], 100 - guess) >= _ROOM:
+            found.append((guess, f"{guess:.0f}\n({epsilon:g})"))
+    return (*found, (100.0, "100"))
 
 
 def _percent(share: Spread) -> Spread:
@@ -76,82 +91,84 @@ def _range_text(entries: Sequence[Entry]) -> str:
     return f"epsilon = {values[0]:g} to {values[-1]:g}" if values else ""
 
 
-def sentences(view: ResultsView, findings: Sequence[Finding]) -> list[str]:
-    """Which method to choose, what it costs, and how the paper fares; those that can be said."""
-    return [*_choice(view), *_cost(view), *_verdicts(findings)]
+def sentences(view: ResultsView) -> list[str]:
+    """Which method to choose, why not the other, and what it costs; those that can be said."""
+    return [*_choice(view), *_alternative(view), *_cost(view)]
 
 
 def _choice(view: ResultsView) -> Iterator[str]:
     top = nearest_top(view)
-    ours, theirs = (
-        view.nearest_entry(ZEALOUS, epsilon=_CHOSEN_EPSILON),
-        view.nearest_entry("k-query"),
-    )
+    ours = view.nearest_entry(ZEALOUS, epsilon=_CHOSEN_EPSILON)
     kept = kept_share(view, _KIND, ours, top)
     if kept is None:
         return
-    said = (
-        "Choose zealous with m = 1 and a small epsilon"
+    advice = (
+        "Choose zealous"
         if kept.mean >= _USEFUL
-        else "This log has too few users for zealous at a small epsilon"
+        else "Choose zealous, and expect a short list from so few users"
+        if kept.mean >= _SOME
+        else "Publish no queries of this log, which has too few users for zealous"
     )
-    said += f": {_kept_text(view, ours, top)} whether somebody asked something"
-    other = view.nearest_entry(ZEALOUS)
-    if other != ours and kept_share(view, _KIND, other, top) is not None:
-        said += f"; {_kept_text(view, other, top)}"
-    anonymous = kept_share(view, _KIND, theirs, top)
-    if anonymous is not None:
-        said += (
-            f". k-query with k = {theirs.k:g} keeps {anonymous.mean:.0%}, and who has "
-            f"{(theirs.k or 1) - 1:g} accounts guesses right every time"
+    yield (
+        f"{advice}: with epsilon = {ours.epsilon:g} and m = {ours.m:g} it keeps {kept.mean:.0%} of "
+        f"the {top:,.0f} most frequent queries, and whoever guesses whether a person asked "
+        f"something is right at most {_rounded(best_guess(ours) or 0)} of the time (a coin: 50%), "
+        "except with probability delta."
+    )
+
+
+def _alternative(view: ResultsView) -> Iterator[str]:
+    theirs = view.nearest_entry("k-query")
+    kept = kept_share(view, _KIND, theirs, nearest_top(view))
+    if kept is not None:
+        yield (
+            f"k-query is no safe alternative: with k = {theirs.k:g} it keeps {kept.mean:.0%}, and "
+            f"an attacker with {(theirs.k or 1) - 1:g} accounts of her own is right every time."
         )
-    yield f"{said}."
-
-
-def _kept_text(view: ResultsView, entry: Entry, top: float) -> str:
-    kept, guess = kept_share(view, _KIND, entry, top), best_guess(entry)
-    share = "nothing" if kept is None else f"{kept.mean:.0%}"
-    return (
-        f"at epsilon = {entry.epsilon:g} it keeps {share} of the {top:,.0f} most frequent queries, "
-        f"and nobody guesses better than {_rounded(guess or 0)}"
-    )
-
-
-def _rounded(share: float) -> str:
-    """A chance in percent, never 100 % where it is less.
-
-    >>> _rounded(0.731), _rounded(0.99995)
-    ('73 %', '99.995 %')
-    """
-    digits = 0 if share < 0.99 else 1 if share < 0.999 else 3
-    return f"{100 * share:.{digits}f} %"
 
 
 def _cost(view: ResultsView) -> Iterator[str]:
-    ours, theirs = view.nearest_entry(ZEALOUS), view.nearest_entry("k-query")
-    figures = [
-        (name, view.value(measure, kind, ours, at=at), view.value(measure, kind, theirs, at=at))
-        for name, measure, kind, at in (
-            ("the hit probability of index caching is", "hit-probability", "keywords", None),
-            ("query substitution covers", "coverage", "query-pairs", 5),
-        )
-    ]
-    told = [
-        f"{name} {one.mean:.0%} against {other.mean:.0%}"
-        for name, one, other in figures
-        if one is not None and other is not None
-    ]
+    top, ours = nearest_top(view), view.nearest_entry(ZEALOUS)
+    less = view.nearest_entry(ZEALOUS, epsilon=_CHOSEN_EPSILON)
+    more_kept, kept = kept_share(view, _KIND, ours, top), kept_share(view, _KIND, less, top)
+    told, start = list(_applications(view, ours)), "With"
+    if more_kept and kept and more_kept.mean > kept.mean:
+        start = "A larger epsilon keeps more and protects less: with"
+        share = _rounded(best_guess(ours) or 0)
+        told.insert(0, f"keeps {more_kept.mean:.0%} (a guess is right at most {share} of the time)")
     if told:
-        yield (
-            f"What needs rare items suffers most: by zealous at epsilon = {ours.epsilon:g} and by "
-            f"k-query {' and '.join(told)}."
-        )
+        yield f"{start} epsilon = {ours.epsilon:g} zealous {'; it '.join(told)}."
 
 
-def _verdicts(findings: Sequence[Finding]) -> Iterator[str]:
-    if findings:
-        found = Counter(each.holds for each in findings)
-        yield (
-            f"Of {len(findings)} findings of the paper, {found[True]} are as in the paper on this "
-            f"log, {found[False]} differ, and for {found[None]} it has too little data."
+def _applications(view: ResultsView, ours: Entry) -> Iterator[str]:
+    """What a release is good for, beside k-query."""
+    theirs = view.nearest_entry("k-query")
+    for name, measure, kind, at in (
+        ("answers {} of the keywords from a cache", "hit-probability", "keywords", None),
+        ("has substitutions for {} of the queries", "coverage", "query-pairs", 5),
+    ):
+        one, other = (
+            view.value(measure, kind, ours, at=at),
+            view.value(measure, kind, theirs, at=at),
         )
+        if one is not None and other is not None:
+            yield f"{name.format(f'{one.mean:.0%}')} (k-query {other.mean:.0%})"
+
+
+def _rounded(share: float) -> str:
+    """A chance in percent, never 100% where it is less.
+
+    >>> _rounded(0.731), _rounded(0.99995)
+    ('73%', '99.995%')
+    """
+    digits = 0 if share < 0.99 else 1 if share < 0.999 else 3
+    return f"{100 * share:.{digits}f}%"
+
+
+def tally(findings: Sequence[Finding]) -> str:
+    """How many findings of the paper this log shows; nothing where none was judged."""
+    if not findings:
+        return ""
+    found = Counter(each.holds for each in findings)
+    unknown = f", and for {found[None]} this log has too little data" if found[None] else ""
+    return f"{found[True]} of {len(findings)} are as in the paper, {found[False]} differ{unknown}."

@@ -14,11 +14,11 @@ from zealous.study.mechanism_comparison import MechanismRow
 from zealous.study.report.chart_drawing import draw_chart
 from zealous.study.report.parts import Chart, Line, Panel
 from zealous.study.report.results_view import EPSILON
-from zealous.study.report.style import BLACK, METHODS, OTHERS, render_svg_and_png
+from zealous.study.report.style import BLACK, CURVES, OTHERS, render_svg_and_png
 
 NAME = "internal-mechanisms"
 _STAMP = "internal: not for publication"
-_LOOKS = (*(look for look in METHODS.values() if look != BLACK), *OTHERS, BLACK)
+_LOOKS = (*(look for look in CURVES.values() if look != BLACK), *OTHERS, BLACK)
 
 
 def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[MechanismRow]) -> None:

@@ -18,6 +18,7 @@ from zealous.study.report.parts import Cell, Sheet, as_spread
 _CRITERION = re.compile(r"\s*\([A-Z](?:[^()]|\([^()]*\))*\.\)$")
 # A claim is also without a case where its figures are there and too small to judge.
 _NO_DATA = "too little data: the log lacks it, or too little of it was published or tried."
+_HEADLINE = 110  # letters of an explanation that fit over a figure
 _TOO_LITTLE = "This is too little to judge."
 
 
@@ -53,6 +54,7 @@ class FindingView(NamedTuple):
 
     claim: str
     short: str  # without the criterion in brackets
+    headline: str  # what came out, over a figure
     paper: str
     measured: str
     holds: bool | None
@@ -72,6 +74,7 @@ def finding_view(finding: Finding) -> FindingView:
     return FindingView(
         claim=finding.claim,
         short=short,
+        headline=_headline(finding, short),
         paper=finding.paper or "",
         measured=measured,
         holds=finding.holds,
@@ -79,6 +82,15 @@ def finding_view(finding: Finding) -> FindingView:
         margin=finding.margin_text,
         why=finding.why,
     )
+
+
+def _headline(finding: Finding, short: str) -> str:
+    if finding.holds is None:
+        return "too little data to judge"
+    if finding.holds:
+        return short
+    said = "differs from the paper"
+    return f"{said}: {finding.why}" if 0 < len(finding.why) <= _HEADLINE else said
 
 
 @cache

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pyarrow as pa
 
+from zealous.study.curve_look import Look
 from zealous.study.grid.result_table import Point, Spread
-from zealous.study.report.style import Look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,11 +37,19 @@ class Line:
 
 
 class Axis(NamedTuple):
-    """An x axis: what it is, whether it is logarithmic, and whether it has a zero even so."""
+    """An x axis.
+
+    Attributes:
+        label: What it is.
+        log: Whether it is logarithmic.
+        zero: Whether it has a zero even so.
+        names: Its ticks and what stands there; where something was measured, if empty.
+    """
 
     label: str
     log: bool = False
     zero: bool = False
+    names: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

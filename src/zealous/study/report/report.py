@@ -11,7 +11,7 @@ from zealous.files.csv_cells import write_rows
 from zealous.study.claims.findings import Finding
 from zealous.study.grid.result_table import Results
 from zealous.study.report.chart_drawing import draw_chart, width_share
-from zealous.study.report.first_screen import NOTE, sentences, tradeoff
+from zealous.study.report.first_screen import NOTE, sentences, tally, tradeoff
 from zealous.study.report.page import (
     ChartView,
     TableView,
@@ -30,7 +30,7 @@ from zealous.study.report.sections import (
 )
 from zealous.study.report.sheets import promise_text, summary
 from zealous.study.report.style import render_svg_and_png
-from zealous.study.theory.table import Table
+from zealous.study.theory.theory_table import Table
 from zealous.version import VERSION
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def write_report(
     content = {
         "context": context,
         "epsilon": f"{view.epsilon:g}",
-        "sentences": sentences(view, findings),
+        "sentences": sentences(view),
+        "tally": tally(findings),
         "tradeoff": None if (first := tradeoff(view)).is_empty() else _render_chart(folder, first),
         "tradeoff_note": NOTE,
         "summary": _render_table(folder, summary(view, promises)),

@@ -9,10 +9,11 @@ from typing import Any
 
 from zealous.study.anonymity import METHODS as KNOWN
 from zealous.study.claims.paper import KINDS as PAPER_KINDS
+from zealous.study.curve_look import Look
 from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
 from zealous.study.grid.result_table import Point, Results, Spread
 from zealous.study.report.parts import Axis, Line
-from zealous.study.report.style import LADDER, METHODS, OTHERS, Look
+from zealous.study.report.style import CURVES, LADDER, OTHERS
 
 PHRASES = "phrase-pairs"
 ORIGINAL, ZEALOUS = "original", "zealous"
@@ -120,9 +121,9 @@ class ResultsView:
 
     def look(self, method: str, step: int = 0) -> Look:
         """How a method's curves look; those of its further settings differ in stroke and marker."""
-        if method in METHODS:
-            return METHODS[method]
-        others = [name for name in self.methods if name not in METHODS]
+        if method in CURVES:
+            return CURVES[method]
+        others = [name for name in self.methods if name not in CURVES]
         look = OTHERS[others.index(method) % len(OTHERS)]
         if step == 0:
             return look

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from zealous.study.measures.measured import BUILT_IN
+from zealous.study.releases.truth import LEARNED_FROM
 from zealous.study.report import application_charts, sheets, statistics_charts
 from zealous.study.report.algorithm_picture import algorithm
 from zealous.study.report.parts import Section
-from zealous.study.report.results_view import PHRASES, ResultsView, kind_label
-from zealous.study.theory.table import Table
+from zealous.study.report.results_view import ResultsView, kind_label
+from zealous.study.theory.theory_table import Table
 
 DIFFERENCE_LABELS = {
     "average-difference": "average difference, users",
@@ -112,9 +113,9 @@ def _privacy_section(data: ReportData) -> Section:
     table = data.tables.get("privacy")
     return Section(
         key="privacy",
-        title="Privacy by noise and threshold",
-        intro="More noise (lambda) gives a smaller epsilon, and a higher second threshold (tau') a "
-        "smaller delta. This table does not depend on the log.",
+        title="More noise gives a smaller epsilon, a higher second threshold a smaller delta",
+        intro="The noise has the scale lambda, the second threshold is tau'. This table does not "
+        "depend on the log.",
         paper="The columns marked printed use the paper's formulas and its parameters.",
         parts=[sheets.theory_table(table)] if table else [],
         notes=[table.note] if table else [],
@@ -125,9 +126,9 @@ def _thresholds_section(data: ReportData) -> Section:
     table, printed = data.tables.get("thresholds"), data.printed("thresholds")
     return Section(
         key="thresholds",
-        title="Second threshold (tau') by first threshold (tau)",
-        intro="tau' is not lowest at tau = 1 but at a somewhat larger tau: with the paper's "
-        "parameters at tau = 4.",
+        title="The second threshold is lowest where the first is above 1",
+        intro="With the paper's parameters tau' is lowest at tau = 4. This table does not depend "
+        "on the log.",
         paper="The last column has the paper's values.",
         parts=[sheets.thresholds(table, printed)] if table else [],
         notes=[table.note] if table else [],
@@ -197,6 +198,7 @@ def _top_over_j_section(data: ReportData) -> Section:
     best = data.printed("lowest-kl")
     return Section(
         key="top-j-over-j",
+        finding="few-top-items-prefer-larger-m",
         title="Most frequent items, by j",
         intro="The same figures with one curve for each m. Which m is best depends on j.",
         paper=f"The lowest KL divergence is at m = {best['keywords']} for keywords and at "
@@ -339,7 +341,7 @@ def _coverage_section(data: ReportData) -> Section:
 
 
 def _phrase_pairs_section(data: ReportData) -> Section:
-    both = PHRASES in data.view.kinds and "query-pairs" in data.view.kinds
+    both = set(LEARNED_FROM) <= set(data.view.kinds)
     return Section(
         key="phrase-pairs",
         finding="phrase-pairs-regain-coverage",

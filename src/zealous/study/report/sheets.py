@@ -21,7 +21,7 @@ from zealous.study.report.results_view import (
     ResultsView,
     kind_label,
 )
-from zealous.study.theory.table import Table
+from zealous.study.theory.theory_table import Table
 
 _TOP = 1_000
 _SUGGESTED = 5

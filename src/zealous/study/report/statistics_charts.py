@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle
 
+from zealous.study.curve_look import Look
 from zealous.study.report.parts import Axis, Chart, Panel, Scale
 from zealous.study.report.results_view import (
     EPSILON,
@@ -16,7 +17,7 @@ from zealous.study.report.results_view import (
     ResultsView,
     kind_label,
 )
-from zealous.study.report.style import LADDER, Look
+from zealous.study.report.style import LADDER
 
 TOP_AXIS = Axis("j of top-j", log=True)
 TOP_LABELS = {
@@ -106,10 +107,9 @@ def _ladder_look(number: int, of: int) -> Look:
 
 def distributions(view: ResultsView) -> Chart:
     """How many items have each count."""
-    names = [name for name in view.methods if name not in ("k-session", "k-keyword")]
     shown = [(ORIGINAL, 0, Entry(method=ORIGINAL))] + [
         (name, step, each)
-        for name in names
+        for name in view.methods
         for step, each in enumerate(view.compared_settings(name))
     ]
     return Chart(

@@ -6,8 +6,10 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from zealous.study.anonymity.method import METHODS
+from zealous.study.curve_look import Look
 from zealous.study.extra import backend_agg, backend_svg, mpl, mpl_figure
 
 if TYPE_CHECKING:
@@ -67,26 +69,15 @@ STUDY: Any = {
 }
 
 
-class Look(NamedTuple):
-    """How a curve looks: told apart by colour, and without it by marker and stroke."""
-
-    color: str
-    marker: str
-    stroke: Any = "-"
-    hollow: bool = False
-
-
 # The colours of Okabe and Ito, which all eyes tell apart; their yellow is too pale on white.
 BLACK = Look("#000000", "", "-")
-METHODS = {
+CURVES = {
     "original": BLACK,
     "zealous": Look("#0072B2", "o", "-"),
     "indistinguishable": Look("#56B4E9", "v", (0, (5, 1))),
     "korolova": Look("#7F7F7F", "p", (0, (2, 1))),
     "gaussian": Look("#8C510A", "h", (0, (9, 2))),
-    "k-query": Look("#D55E00", "s", "--"),
-    "k-session": Look("#009E73", "^", "-."),
-    "k-keyword": Look("#CC79A7", "D", ":"),
+    **{name: method.look for name, method in METHODS.items() if method.look is not None},
 }
 OTHERS = (
     Look("#E69F00", "X", (0, (5, 1))),

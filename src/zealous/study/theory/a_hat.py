@@ -41,7 +41,7 @@ class AHat:
         before, after = 0, 1
         return self.chance(after, before) - self.chance(after, after)
 
-    def breach(self) -> Fraction:
+    def breach_probability(self) -> Fraction:
         """The chance of an output that no epsilon of the probabilistic guarantee covers.
 
         Those are all that it can give: each is impossible if the first user has it.

@@ -76,7 +76,7 @@ class DomainHistogram:
                 shown[chunk[place]] = int(noisy[place])
         return shown
 
-    def expected(self, counts: Mapping[int, int], domain_size: int) -> Expected:
+    def expected(self, counts: Mapping[int, int], domain_size: int) -> ExpectedCounts:
         """How many elements are shown on average.
 
         Args:
@@ -91,11 +91,11 @@ class DomainHistogram:
             items = min(counts[count], room)
             held += items * tail(self.scale, self.threshold - count)
             room -= items
-        return Expected(held=held, empty=room * tail(self.scale, self.threshold))
+        return ExpectedCounts(held=held, empty=room * tail(self.scale, self.threshold))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Expected:
+class ExpectedCounts:
     """The expected numbers of elements shown.
 
     Attributes:

@@ -27,7 +27,7 @@ from zealous.study.theory.accuracy_theorem import (
 from zealous.study.theory.explicit_domain import DomainHistogram, scale_for, threshold_for
 from zealous.study.theory.negative import DomainSetting, log_hopeless_domain, printed_log_domain
 from zealous.study.theory.printed_formulas import Continuous
-from zealous.study.theory.table import Cell, Table, TableParameters, remark_if
+from zealous.study.theory.theory_table import Cell, Table, TableParameters, remark_if
 
 PAIRS_OF_QUERIES = 900_000**6  # two queries of up to three words out of 900,000
 _MOST_AT_THE_TOP = 1_000_000
@@ -371,7 +371,7 @@ def a_hat(parameters: TableParameters) -> Table:
             (
                 size if size < _WRITTEN_OUT else Decimal(size),
                 float_rounded_up(algorithm.delta_prime()),
-                float(algorithm.breach()),
+                float(algorithm.breach_probability()),
             )
         )
     return Table(

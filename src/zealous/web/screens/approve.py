@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zealous.errors import Refused, ReleaseError, UsageError
-from zealous.ledger.signatures import principals
+from zealous.ledger.signatures import signer_names
 from zealous.planning.plan import Plan
 from zealous.privacy.levels import is_weak, percent, strength, suspicion_after
 from zealous.privacy.promise import promise
@@ -71,7 +71,7 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     last_name, last = _last_release(bench, shown)
     now = facts(planned)
     before = facts(last) if last is not None else {}
-    approvers = principals(book.approvers) if book and book.approvers is not None else None
+    approvers = signer_names(book.approvers) if book and book.approvers is not None else None
     return {
         "shown": shown,
         "planned": planned,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zealous.release.bundle import read_release
-from zealous.series.changes import Changes, changes, shown
+from zealous.series.changes import Changes, change_row, changes
 from zealous.series.changes_picture import picture
 from zealous.web.bench import Bench
 from zealous.web.releases import ShownRelease
@@ -35,7 +35,7 @@ def routes(bench: Bench) -> list[Route]:
             old=old or (names[0] if names else None),
             new=new or (names[-1] if names else None),
             found=found,
-            rows=[shown(each) for each in (found or ())[:_MOST]],
+            rows=[change_row(each) for each in (found or ())[:_MOST]],
             command=shlex.join(["zealous", "changes", *paths, "-o", "changes"]),
             python=f"import zealous as z\n\nz.changes({paths[0]!r}, {paths[1]!r})",
         )
@@ -60,7 +60,7 @@ def _changes(bench: Bench, old: str, new: str) -> Changes:
         for files in release.record.files.values()
     ]
     records = [release.path / "release.json" for release in both]
-    found: Changes = both[0].kept(
+    found: Changes = both[0].cached(
         f"changes to {both[1].path} since",
         [*records, *tables],
         lambda: changes(*(read_release(release.path) for release in both)),

@@ -17,7 +17,7 @@ from zealous.release.text.readme import prominent_notes
 from zealous.web.bench import Bench, number
 from zealous.web.charts import interval_bar
 from zealous.web.releases import PAGE, ShownRelease
-from zealous.web.tables import SORTS
+from zealous.web.table_pages import SORTS
 
 _LONGEST_SEARCH = 200
 

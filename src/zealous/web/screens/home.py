@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from zealous.verification.signing import release_signature_file
 from zealous.web.bench import Bench
-from zealous.web.folders import Found
+from zealous.web.folders import FolderContents
 from zealous.web.plans import plan_states, records
 
 
@@ -32,12 +32,12 @@ def routes(bench: Bench) -> list[Route]:
     return [Route("/", home)]
 
 
-def _next_step(bench: Bench, found: Found, states: dict[str, str]) -> tuple[str, str]:
+def _next_step(bench: Bench, found: FolderContents, states: dict[str, str]) -> tuple[str, str]:
     """What to do now: its words, and where."""
     if not found.logs and not found.releases:
         return "Take the tour: no log is in the folders yet", "/tour"
     if not found.ledgers:
-        return "Begin a ledger, with a limit on what one person may lose", "/ledger"
+        return "Begin a ledger, with a limit for all releases together", "/ledger"
     for state, words, path in (
         ("waiting", "Read {}, and approve or return it", "/approve"),
         ("approved", "Publish {}", "/publish"),

@@ -16,7 +16,7 @@ from zealous.ledger import Cap, Caps, Ledger
 from zealous.ledger.book import Book
 from zealous.ledger.consistency import verify
 from zealous.ledger.location import FILE_NAME
-from zealous.ledger.signatures import principals
+from zealous.ledger.signatures import signer_names
 from zealous.privacy.guarantee import WHOEVER, exact_fraction, format_number
 from zealous.privacy.promise import ODDS
 from zealous.web.bench import Bench, form_of, see_other
@@ -49,7 +49,7 @@ def routes(bench: Bench) -> list[Route]:
             problems=verify(path),
             path=shlex.quote(str(path)),
             path_in_python=repr(str(path)),
-            **_shown(book),
+            **_ledger_figures(book),
         )
 
     def begin(request: Request) -> Response:
@@ -70,7 +70,7 @@ def routes(bench: Bench) -> list[Route]:
     return [Route("/ledger", ledger), Route("/ledger", begin, methods=["POST"])]
 
 
-def _shown(book: Book) -> dict[str, Any]:
+def _ledger_figures(book: Book) -> dict[str, Any]:
     """What a ledger says, for its page."""
     within, period, whole = book.against_caps()
     measure = book.measure()
@@ -85,15 +85,15 @@ def _shown(book: Book) -> dict[str, Any]:
         "whole": whole,
         "entries": entries[::-1],
         "events": book.events[::-1],
-        "approvers": None if book.approvers is None else principals(book.approvers),
+        "approvers": None if book.approvers is None else signer_names(book.approvers),
         "months": month_chart(dict(sorted(months.items()))) if months else None,
-        "outlook": _outlook(book),
+        "outlook": _months_left(book),
         "meaning": _meaning(book),
         "odds": ODDS[measure.neighbors, measure.unit] if measure else "",
     }
 
 
-def _outlook(book: Book) -> str:
+def _months_left(book: Book) -> str:
     """How long the budget lasts at one release a month like the last one."""
     counted = book.counted_entries()
     if not counted:
@@ -119,7 +119,7 @@ def _meaning(book: Book) -> str:
         return ""
     total: Fraction = spent.anybody
     return (
-        f"The chance that {WHOEVER[measure.unit]} is breached by all of it together is at most "
+        f"The chance that {WHOEVER[measure.unit]} is exposed by all of them together is at most "
         f"{format_number(total)}."
         if spent.definition == "probabilistic"
         else f"Some of it is indistinguishable only: delta is per person, and all add up to "

@@ -13,7 +13,8 @@ from zealous.errors import UsageError
 from zealous.ledger import Ledger
 from zealous.owner.draft import default_delta, users_to_appear
 from zealous.planning.parameter_source import PARAMETERS_FROM
-from zealous.planning.part import forecast, undercount
+from zealous.planning.part import forecast
+from zealous.planning.part_text import undercount
 from zealous.planning.plan import claim_text, other_guarantee
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.levels import LEVELS, is_weak, percent, strength, suspicion_after
@@ -28,7 +29,7 @@ from zealous.web.choice import (
     MOST,
     SYNTHETIC,
     UNITS,
-    Choice,
+    PlanChoice,
     choice_from,
 )
 from zealous.web.folders import PLAN_ENDING
@@ -78,7 +79,7 @@ def routes(bench: Bench) -> list[Route]:
     return [Route("/plan", plan), Route("/plan", write, methods=["POST"])]
 
 
-def _page(bench: Bench, choice: Choice) -> dict[str, Any]:
+def _page(bench: Bench, choice: PlanChoice) -> dict[str, Any]:
     """What the controls show."""
     found = bench.folders.look()
     return {
@@ -98,7 +99,7 @@ def _page(bench: Bench, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _log_fields(choice: Choice) -> dict[str, Any]:
+def _log_fields(choice: PlanChoice) -> dict[str, Any]:
     """What can be said of how the log is read, and what was found."""
     found, log = choice.found, choice.log or ""
     columns = found.format.columns if found else ()
@@ -124,7 +125,7 @@ def _log_fields(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
+def _result(bench: Bench, choice: PlanChoice) -> dict[str, Any]:
     """What the choice means; computed anew while a slider moves, from public figures alone."""
     planned, epsilon = choice.plan(), choice.goal.epsilon
     book = _book(bench, choice) if choice.ledger else None
@@ -144,7 +145,7 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
         "counting": is_counting(bench, choice),
         "noise": {part.name(): forecast(part).error_95 for part in planned.parts},
         "of_more_people": _of_more_people(choice),
-        "undercount": undercount([*choice.items.values()], choice.goal.units()),
+        "undercount": undercount([*choice.items.values()], choice.goal.unit),
         "chart": appearance_chart(
             {part.name(): part.mechanism.publication_probability for part in planned.parts},
             max(forecast(part).users_to_appear.high for part in planned.parts),
@@ -158,7 +159,7 @@ def _result(bench: Bench, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _of_more_people(choice: Choice) -> tuple[int, int] | None:
+def _of_more_people(choice: PlanChoice) -> tuple[int, int] | None:
     """Ten times as many people, and how many of them an item would then need."""
     goal, more = choice.goal, 10 * (choice.goal.users or 0)
     delta = default_delta(goal.definition, more) if choice.usual_delta else goal.delta
@@ -169,5 +170,5 @@ def _of_more_people(choice: Choice) -> tuple[int, int] | None:
     return more, users_to_appear(planned)
 
 
-def _book(bench: Bench, choice: Choice) -> Any:
+def _book(bench: Bench, choice: PlanChoice) -> Any:
     return Ledger.open(bench.folders.path(choice.ledger or "")).book()

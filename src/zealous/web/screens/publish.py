@@ -23,7 +23,7 @@ from zealous.web.folders import NotThere
 from zealous.web.jobs import Job
 from zealous.web.log_reading import Reading, form_in_words
 from zealous.web.plans import ShownPlan, plan_page
-from zealous.web.publication_steps import asks, steps_of, warnings_of, without_option
+from zealous.web.publication_steps import steps_of, stopped_to_ask, warnings_of, without_option
 from zealous.web.publisher_form import FIELDS, publisher_file, read_fields, write_fields
 from zealous.web.releases import ShownRelease
 
@@ -62,7 +62,7 @@ def routes(bench: Bench) -> list[Route]:
         form = form_of(request)
         shown = ShownPlan.read(bench, form.get("plan", ""))
         job = bench.jobs.find(shown.sha256)
-        if job is None or not asks(job.lines(), job.state):
+        if job is None or not stopped_to_ask(job.lines(), job.state):
             raise Refused("no publication of this plan waits for an answer")
         if not form.get("meant"):
             raise UsageError("tick that it is meant so, or leave it: nothing was charged")
@@ -84,7 +84,7 @@ def _check_approved(shown: ShownPlan) -> None:
         raise Refused("only an approved plan is published: approve it first")
 
 
-def _told(job: Job) -> list[str]:
+def _shown_line(job: Job) -> list[str]:
     """What it said, without the option that a page has a box for."""
     return [without_option(line) for line in job.lines()]
 
@@ -116,7 +116,7 @@ def _reading_options(shown: ShownPlan, log: Path) -> list[str]:
 
 
 def _look(shown: ShownPlan, log: Path) -> tuple[Reading, FoundLog]:
-    reading = Reading.beside(shown.path)
+    reading = Reading.of_plan(shown.path)
     roles = shown.planned.log.columns.assigned() if shown.planned.log else {}
     return reading, reading.look(log, {role: roles[role] for role in ROLES if role in roles})
 
@@ -148,7 +148,7 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     logs = bench.folders.look().logs
     paths = {name: bench.folders.path(name) for name in logs}
     near = [name for name, path in paths.items() if path.parent == shown.path.parent]
-    planned_for = Reading.beside(shown.path).file
+    planned_for = Reading.of_plan(shown.path).file
     read_as = {name: _read_as(shown, paths[name]) for name in near or logs}
     near.sort(key=lambda name: (paths[name].name != planned_for, read_as[name].startswith(_NOT)))
     ledger = ledger_path([bench.folders.path(near[0])]) if near else None
@@ -169,8 +169,8 @@ def _page(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
         "publisher": read_fields(bench.folders.path(near[0])) if near else {},
         "publisher_fields": FIELDS,
         "by": getpass.getuser(),
-        "failed": failed and _told(failed),
-        "asks": failed and asks(failed.lines(), failed.state),
+        "failed": failed and _shown_line(failed),
+        "asks": failed and stopped_to_ask(failed.lines(), failed.state),
     }
 
 
@@ -193,10 +193,10 @@ def _progress(bench: Bench, shown: ShownPlan) -> dict[str, Any]:
     return {
         "shown": shown,
         "job": job,
-        "lines": _told(job),
+        "lines": _shown_line(job),
         "steps_of_job": steps_of(job.lines(), job.state),
         "warnings": warnings_of(job.lines()),
-        "asks": asks(job.lines(), job.state),
+        "asks": stopped_to_ask(job.lines(), job.state),
         "release": release,
         "tables": ShownRelease(bench, release).record.files if release else {},
         "command": command_line(["zealous", *job.command]),

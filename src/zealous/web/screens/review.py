@@ -18,7 +18,7 @@ from zealous.errors import UsageError
 from zealous.verification.review import FlaggedRow, ReviewResult, review
 from zealous.web.bench import Bench, form_of, number, see_other
 from zealous.web.releases import ShownRelease
-from zealous.web.tables import Item
+from zealous.web.table_pages import Item
 
 _ROWS = 100  # of a page
 _LONGEST_SEARCH = 200
@@ -78,7 +78,7 @@ def _item(text: str) -> Item:
 def _flagged(release: ShownRelease) -> list[FlaggedRow]:
     """What the patterns for personal data find, looked for once; nothing is written."""
     files = [release.path / "release.json"]
-    found: list[FlaggedRow] = release.kept(
+    found: list[FlaggedRow] = release.cached(
         "flagged", files, lambda: review(release.path, flag_pii=True).flagged
     )
     return found
@@ -104,7 +104,7 @@ def _page(bench: Bench, request: Request, name: str) -> dict[str, Any]:
         size=_ROWS,
         among=None if show == "all" else doubtful,
     )
-    gone = _gone(why, marks)
+    gone = _removed_items(why, marks)
     return {
         "release": release,
         "record": release.record,
@@ -127,7 +127,7 @@ def _page(bench: Bench, request: Request, name: str) -> dict[str, Any]:
     }
 
 
-def _gone(why: dict[Item, str], marks: Marks) -> set[Item]:
+def _removed_items(why: dict[Item, str], marks: Marks) -> set[Item]:
     """The items that go: those that a pattern caught, and those that a person says, or not."""
     chosen = {key for key, goes in marks.goes.items() if goes}
     return chosen | {key for key in why if marks.goes.get(key, True)}
@@ -152,7 +152,7 @@ def _write(bench: Bench, release: ShownRelease, output: Path) -> None:
             allow=written.get("allow"),
             flag_pii=True,
         )
-        _check_gone(made, _gone(dict.fromkeys(caught, ""), marks))
+        _check_gone(made, _removed_items(dict.fromkeys(caught, ""), marks))
         made.release.write(output)
     except BaseException:
         for path in written.values():

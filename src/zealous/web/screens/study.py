@@ -73,7 +73,7 @@ def routes(bench: Bench) -> list[Route]:
     def shown(request: Request) -> Response:
         """What a study wrote, without scripts, forms or ways out of its frame."""
         what, name = (request.query_params.get(each, "") for each in ("study", "log"))
-        path = _written(what, bench.folders.path(name))
+        path = _study_pages(what, bench.folders.path(name))
         if path is None:
             raise NotThere("there is no such study")
         return Response(
@@ -117,7 +117,7 @@ def _study(bench: Bench, what: str, name: str, found: FoundLog) -> dict[str, Any
     return {
         "name": what,
         "words": _STUDIES[what][0],
-        "written": _written(what, log) is not None,
+        "written": _study_pages(what, log) is not None,
         "job": job,
         "command": shlex.join(["zealous", *_command(what, log, found)]),
     }
@@ -152,7 +152,7 @@ def _folder(what: str, log: Path) -> Path:
     return log.with_name(f"{stem}-internal-{what}")
 
 
-def _written(what: str, log: Path) -> Path | None:
+def _study_pages(what: str, log: Path) -> Path | None:
     """What a study wrote that a page can show, if it is there."""
     if what not in _STUDIES:
         return None

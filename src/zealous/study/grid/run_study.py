@@ -342,7 +342,7 @@ def _figures(candidate: Candidate, against: Truth, draw: int) -> Iterator[tuple[
     learns = not itself and (m is None or m in SUBSTITUTED_M)
     yield from against.measure(released, substitute=learns)
     if itself:
-        yield from against.perfect()
+        yield from against.measure_original()
     yield from candidate.own_figures(released, draw)
 
 

@@ -1,0 +1,76 @@
+"""A signal in the middle of a run ends it: it says so, quotes no data and leaves nothing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from conftest import COMMAND, Ran
+from turns import in_turn
+
+
+@pytest.fixture(scope="module")
+def big_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log that takes some seconds."""
+    path = tmp_path_factory.mktemp("big") / "log.csv"
+    chance = np.random.default_rng(1)
+    words = pa.array([f"qzx {n} thing{n % 77} other{n % 1003}" for n in range(20_000)])
+    table = pa.table(
+        {
+            "user": pa.array(chance.integers(0, 50_000, 800_000)),
+            "query": words.take(pa.array(chance.integers(0, 20_000, 800_000))),
+        }
+    )
+    pacsv.write_csv(table, path, pacsv.WriteOptions(quoting_style="none"))
+    return path
+
+
+SIGNALS = [*product((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ("reading", "counting"))]
+
+
+@pytest.mark.parametrize(
+    ("sent", "stage"),
+    in_turn(SIGNALS, lambda case: f"{case[0].name}-{case[1]}", share=3, group=lambda case: case[1]),
+)
+def test_a_signal_in_the_middle(
+    sent: signal.Signals, stage: str, big_log: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "spill").mkdir()
+    arguments = ["publish", big_log, "--items", "keywords,queries", "--users", 50_000, "--epsilon",
+                 2, "--delta", 0.5, "--items-per-user", 5, "-o", "out/release", "--temporary",
+                 "spill", "--threads", 1]  # fmt: skip
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        said = ""
+        while stage not in said:
+            line = process.stderr.readline()
+            assert line, "ended before it was reached"
+            said += line
+        while not any((tmp_path / "spill").iterdir()):
+            assert process.poll() is None, "ended before it worked on anything"
+            time.sleep(0.01)
+        process.send_signal(sent)
+        stdout, stderr = process.communicate(timeout=600)
+    ran = Ran(process.returncode, stdout, said + stderr)
+    assert "qzx" not in ran.said.lower()
+    assert "unforeseen" not in ran.said
+    assert "Traceback" not in ran.said
+    assert ran.stdout == ""
+    assert ran.code == 1
+    assert "interrupted; no release was left half-written" in ran.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+    assert list((tmp_path / "spill").iterdir()) == []
