@@ -11,7 +11,7 @@ QUICK := $(addprefix tests/,counting engines logs noise owner planning privacy r
 # Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test tests soak coverage check style types site bench clean
+.PHONY: demo quick test tests extended soak coverage check style types site bench clean
 
 demo: $(VENV)/installed  ## set up, then show on a synthetic log what zealous does
 	@rm -rf demo
@@ -27,6 +27,9 @@ test: $(VENV)/installed-dev style  ## set up, then run everything that must pass
 
 tests: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(PROCESSES)
+
+extended: $(VENV)/installed-dev  ## the cases that `make test` leaves out of long lists
+	$(BIN)/pytest -n $(PROCESSES) -m extended
 
 soak: $(VENV)/installed-dev  ## what is too long for every run; MINUTES=90, PARTS="kills noise"
 	$(BIN)/python tests/support/soak.py --minutes $(MINUTES) $(PARTS)

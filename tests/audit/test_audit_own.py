@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from turns import in_turn
+from sampling import sampled
 
 import zealous as z
 from zealous.audit.audit import MechanismAudit, audit_mechanism
@@ -202,7 +202,7 @@ BUGS: list[type[Geometric]] = [
 ]
 
 
-@pytest.mark.parametrize("bug", in_turn(BUGS, lambda bug: bug.__name__, share=3))
+@pytest.mark.parametrize("bug", sampled(BUGS, lambda bug: bug.__name__, share=3))
 def test_a_planted_bug_is_caught(bug: type[Geometric]) -> None:
     found = audited(bug(), FEW)
     assert not found.passed
@@ -274,7 +274,7 @@ OTHER_NOISE: list[tuple[type[CalibratedMechanism], Guarantee, int]] = [
 
 
 @pytest.mark.parametrize(
-    ("kind", "goal", "m"), in_turn(OTHER_NOISE, lambda case: case[0].__name__, share=3)
+    ("kind", "goal", "m"), sampled(OTHER_NOISE, lambda case: case[0].__name__, share=3)
 )
 def test_other_noise_between_thresholds_passes(
     kind: type[CalibratedMechanism], goal: Guarantee, m: int

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Ran, Run
-from turns import in_turn
+from sampling import sampled
 
 # In every value of the logs below, so that no message can quote one unnoticed.
 DATA = "qzx"
@@ -124,7 +124,7 @@ BAD_LINES = {
 
 
 @pytest.mark.parametrize(
-    "name", in_turn(list(BAD_LINES), str, share=3, group=lambda name: BAD_LINES[name][1])
+    "name", sampled(list(BAD_LINES), str, share=3, group=lambda name: BAD_LINES[name][1])
 )
 def test_a_bad_line_is_skipped_alone(name: str, publish: Publish, tmp_path: Path) -> None:
     line, told = BAD_LINES[name]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from conftest import Run
-from turns import turn_of
 
 
-@turn_of("demo")
+@pytest.mark.extended
 def test_the_demo_and_the_study(run: Run, tmp_path: Path) -> None:
     done = run("demo", "-o", "demo", "--users", 300, "--study")
     assert done.code == 0, done.stderr

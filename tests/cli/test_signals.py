@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from conftest import COMMAND, Ran
-from turns import in_turn
+from sampling import sampled
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ SIGNALS = [*product((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ("reading", 
 
 @pytest.mark.parametrize(
     ("sent", "stage"),
-    in_turn(SIGNALS, lambda case: f"{case[0].name}-{case[1]}", share=3, group=lambda case: case[1]),
+    sampled(SIGNALS, lambda case: f"{case[0].name}-{case[1]}", share=3, group=lambda case: case[1]),
 )
 def test_a_signal_in_the_middle(
     sent: signal.Signals, stage: str, big_log: Path, tmp_path: Path

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import COMMAND, Run
-from turns import at_one_commit_in, in_turn
+from sampling import sampled
 
 from zealous.cli import cli
 
@@ -64,7 +64,7 @@ FILES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "items"), in_turn(FILES, lambda case: case[0], share=4)
+    ("name", "content", "items"), sampled(FILES, lambda case: case[0], share=4)
 )
 def test_from_a_file_to_a_release(
     run: Run, tmp_path: Path, name: str, content: bytes, items: int
@@ -313,7 +313,7 @@ def test_no_name_of_a_column_is_run_by_a_shell(run: Run, tmp_path: Path) -> None
     assert done.code == 0, done.stderr
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name", ["excite-small.log", "online_retail.csv.gz", "patient_diagnoses.csv.gz"]

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from cluster import conf_options
 from spark import QUICK, SPARK, need_java
-from turns import at_one_commit_in
 
 import zealous
 from zealous.audit.runs import start_run
@@ -76,7 +75,7 @@ def test_publishing(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_the_second_process_of_a_study(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY)
     done = run(
@@ -115,7 +114,7 @@ def test_no_python_is_started_that_looks_for_modules_in_the_working_directory() 
 
 
 @SPARK
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_python_on_the_executors(folder: Path) -> None:
     need_java()
     done = run(

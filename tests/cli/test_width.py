@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
-from turns import in_turn
+from sampling import sampled
 
 from zealous.cli import terminal
 from zealous.synthetic import generate
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, commands: Forks) -> Path:
 
 
 @pytest.mark.parametrize(
-    "arguments", in_turn(COMMANDS, lambda words: " ".join(map(str, words)), share=4)
+    "arguments", sampled(COMMANDS, lambda words: " ".join(map(str, words)), share=4)
 )
 def test_no_line_is_wider_than_the_terminal(
     folder: Path, commands: Forks, arguments: list[str]

@@ -25,7 +25,7 @@ from hostile import (
     the_same,
     tiny,
 )
-from turns import in_turn
+from sampling import sampled
 
 from zealous.engines.duckdb import DuckDB
 
@@ -50,7 +50,7 @@ def _case(case: tuple[str, Text]) -> str:
     return f"{case[0]}-{case[1].__name__}"
 
 
-@pytest.mark.parametrize(("name", "text"), in_turn(WITH_LITTLE, _case, share=5))
+@pytest.mark.parametrize(("name", "text"), sampled(WITH_LITTLE, _case, share=5))
 def test_one_person_does_not_stop_a_run(
     text: Text, name: str, engine: DuckDB, tmp_path: Path
 ) -> None:

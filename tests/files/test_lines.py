@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from line_formats import FORMATS, NASTY, USERS, packed
-from turns import in_turn
+from sampling import sampled
 
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
@@ -246,7 +246,7 @@ def test_compressed_files(pack: str, tmp_path: Path) -> None:
 TINY_LINES = [b"{}\n", b"\n", b"x\n", b'{"user":1}\n', b"\xff\n{}\n"]
 
 
-@pytest.mark.parametrize("line", in_turn(TINY_LINES, repr, share=5))
+@pytest.mark.parametrize("line", sampled(TINY_LINES, repr, share=5))
 def test_a_block_of_tiny_lines_takes_little_memory(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(line)

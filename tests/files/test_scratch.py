@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from turns import at_one_commit_in
 
 from zealous.engines.duckdb import DuckDB
 from zealous.files.scratch import working_directory
@@ -75,7 +74,7 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path) -> None:
         assert not list(temporary(tmp_path).iterdir())
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_killed_command_leaves_nothing_to_the_next(tmp_path: Path) -> None:
     log, place = tmp_path / "log.csv", temporary(tmp_path)
     log.write_text("user,query\n" + "".join(f"u{n},query {n % 999}\n" for n in range(200_000)))

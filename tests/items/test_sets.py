@@ -15,8 +15,8 @@ import pytest
 import sets_oracle as oracle
 from families import FAMILIES
 from oracle import md5_place, md5_rank
+from sampling import sampled
 from sets_oracle import NAMES, Names, Published, Row, people, write
-from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -104,7 +104,7 @@ def expected(
     return oracle.counts(case.family, own, levels, **how)
 
 
-@pytest.mark.parametrize("case", in_turn(CASES, str, share=3))
+@pytest.mark.parametrize("case", sampled(CASES, str, share=3))
 def test_same_as_the_oracle(case: Case, tmp_path: Path, engine: DuckDB) -> None:
     total: Counter[int] = Counter()
     for seed, most in enumerate((5, 7, 9)):

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from oracle import md5_place, md5_rank
+from sampling import sampled
 from tail_counts import KINDS, NOBODY, after, counted, opened
 from tail_oracle import (
     FACTS,
@@ -33,7 +34,6 @@ from tail_oracle import (
     script_of,
     write,
 )
-from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -85,7 +85,7 @@ def test_the_kinds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "select"), in_turn([*product(NAMES, SELECTS)], "-".join, share=3, group=itemgetter(0))
+    ("name", "select"), sampled([*product(NAMES, SELECTS)], "-".join, share=3, group=itemgetter(0))
 )
 def test_same_as_the_oracle(
     name: str,

@@ -45,8 +45,8 @@ from mutations_strangers import MUTATIONS as OF_STRANGERS
 from mutations_verification import MUTATIONS as OF_VERIFICATION
 from mutations_workbench import MUTATIONS as OF_WORKBENCH
 from paths import TESTS as TESTS_FOLDER
+from sampling import sampled
 from scipy import stats
-from turns import in_turn
 
 from zealous.audit.audit import FALSE_ALARMS, alpha_per_test, measure_pair
 from zealous.audit.confidence_bounds import Claim, EventCounts
@@ -195,8 +195,8 @@ def noticed_how(mutation: Mutation) -> str:
     return "small" if mutation.where.startswith(SMALL) else "pairs"
 
 
-def planted_in_turn(mutations: Iterable[Mutation]) -> list[Any]:
-    return in_turn([*mutations], lambda each: each.name, share=30, group=noticed_how)
+def planted_sampled(mutations: Iterable[Mutation]) -> list[Any]:
+    return sampled([*mutations], lambda each: each.name, share=30, group=noticed_how)
 
 
 def test_every_planted_bug_can_still_be_planted(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_every_planted_bug_can_still_be_planted(tmp_path: Path) -> None:
     assert len({mutation.name for mutation in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize("mutation", planted_in_turn(each for each in ALL if each.where == TESTS))
+@pytest.mark.parametrize("mutation", planted_sampled(each for each in ALL if each.where == TESTS))
 def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_path: Path) -> None:
     path = tmp_path / "command.py"
     path.write_text(OTHER_TESTS)
@@ -233,7 +233,7 @@ def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_
     assert json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize("mutation", planted_in_turn(each for each in ALL if each.where != TESTS))
+@pytest.mark.parametrize("mutation", planted_sampled(each for each in ALL if each.where != TESTS))
 def test_every_planted_bug_is_noticed(mutation: Mutation, ran: Callable[..., Ran]) -> None:
     program = RELEASES if mutation.where in (WHOLE, OTHERS) else PAIRS
     done = ran(program, mutation, mutation.trials, mutation.where, mutation.noticed_by)
@@ -263,7 +263,7 @@ def _variance(successes: int, trials: int) -> float:
 UNHARMED = (WHOLE, SMALL, DAYS, THREE_ROUNDS, SETS, RESULTS, OF_KEYWORDS, SMALL_QUERIES)
 
 
-@pytest.mark.parametrize("where", in_turn(UNHARMED, str, share=8))
+@pytest.mark.parametrize("where", sampled(UNHARMED, str, share=8))
 def test_nothing_is_noticed_where_no_bug_was_planted(where: str, ran: Callable[..., Ran]) -> None:
     program = RELEASES if where == WHOLE else PAIRS
     done = ran(program, Mutation("unharmed", where, "", ()), QUICK, where, "")

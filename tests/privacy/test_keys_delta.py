@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from records import part_of
+from sampling import sampled
 from scipy import signal, stats
-from turns import in_turn
 
 from zealous.errors import UsageError
 from zealous.mechanisms.pooled import Pooled
@@ -182,7 +182,7 @@ GOALS = [
 
 @pytest.mark.parametrize("neighbors", SIDES)
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "m"), in_turn(GOALS, lambda each: "-".join(map(str, each)), share=2)
+    ("epsilon", "delta", "m"), sampled(GOALS, lambda each: "-".join(map(str, each)), share=2)
 )
 def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
     neighbors: Neighbors, epsilon: str, delta: str, m: int

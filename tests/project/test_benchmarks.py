@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from paths import ROOT
+from sampling import sampled
 from spark import SPARK, need_java
-from turns import in_turn
 
 SOURCE = ROOT / "benchmarks"
 STUDY = "epsilons = [5]\nitems_per_user = [1]\nk = [5]\ndraws = 1\nmethods = ['k-query']\n"
@@ -158,7 +158,7 @@ def test_every_command_is_run_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", in_turn(list(COMMANDS), str, share=15, group=lambda script: Path(script).parent)
+    "script", sampled(list(COMMANDS), str, share=15, group=lambda script: Path(script).parent)
 )
 def test_a_command_runs(script: str, copy: Path) -> None:
     arguments, told = COMMANDS[script]

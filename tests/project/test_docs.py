@@ -13,7 +13,6 @@ import pytest
 from conftest import COMMAND, Forks
 from pages import blocks
 from paths import ROOT
-from turns import have_turn, turn_of
 
 from zealous.study.grid.study import Study, read_study
 from zealous.synthetic import generate
@@ -61,8 +60,8 @@ def studies(arguments: list[str]) -> str | None:
 
 
 def left_out(few: bool) -> set[str]:
-    """Of the study's long commands all but the one whose turn it is; or none."""
-    return set(STUDIES) - have_turn(STUDIES, str, share=len(STUDIES)) if few else set()
+    """Of the study's long commands all but one; or none."""
+    return set(STUDIES[1:]) if few else set()
 
 
 def without_numbers(line: str) -> str:
@@ -101,7 +100,7 @@ def test_the_readme_runs_as_a_stranger_copies_it(
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
 
 
-@turn_of("guide")
+@pytest.mark.extended
 @pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_the_guide_runs_from_top_to_bottom(few: bool, folder: Path, commands: Forks) -> None:
     guide = ROOT / "docs" / "guide" / "publishing.md"
@@ -155,12 +154,12 @@ def test_the_page_of_python_runs(
     assert "ReviewResult(0 of 10 rows removed)" in told
 
 
-@turn_of("page of anonymity")
+@pytest.mark.extended
 def test_the_page_of_anonymity_runs(tmp_path: Path) -> None:
     run_the_python_of("study/anonymity", tmp_path)
 
 
-@turn_of("page of attacks")
+@pytest.mark.extended
 def test_the_page_of_attacks_runs(tmp_path: Path) -> None:
     run_the_python_of("study/attacks", tmp_path)
 
@@ -177,7 +176,7 @@ def test_the_commands_of_a_page_run(page: str, runs: int, tmp_path: Path, comman
     assert len(lines) == runs
 
 
-@turn_of("page of mechanisms")
+@pytest.mark.extended
 def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
     generate(folder / "log.parquet", users=1000, seed=1)
     (folder / "catalogue.csv").write_text("Description\n" + "thing 1\nthing 2\nthing 8\n")

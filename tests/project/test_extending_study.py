@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from conftest import Forks
 from outside import Outside
-from turns import at_one_commit_in
 
 from zealous.synthetic import generate
 
@@ -32,7 +31,7 @@ def no_digits(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Outside
     return outside("anonymity_method.md", tmp_path_factory.mktemp("no_digits"), 300, forks)
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_measure_is_in_what_is_evaluated(tmp_path: Path, forks: Forks) -> None:
     measure = outside("measure.md", tmp_path, 300, forks)
     arguments = ("--items", "queries", "--items-per-user", 1, "--epsilon", 20, "--delta", "1e-4")
@@ -52,12 +51,12 @@ def test_a_method_anonymizes(no_digits: Outside) -> None:
     assert "no-digits" in no_digits.command("study", "anonymize", "--help")
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_method_is_compared(no_digits: Outside) -> None:
     assert no_digits.python(COMPARE).split()[-1] == "True"
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_method_is_attacked(no_digits: Outside) -> None:
     command = ("study", "attack", "log.parquet", "--methods", "no-digits", "--victims", 10)
     no_digits.command(*command, "-o", "attacked")

@@ -1,7 +1,7 @@
 """What the program says and publishes is what the kept files in tests/golden say.
 
 Uses the public names and the command alone, so that it stays as it is while modules move.
-`pytest tests/project/test_golden.py -m 'soak or not soak' --write-golden` writes the files anew.
+`pytest tests/project/test_golden.py -m '' --write-golden` writes the files anew.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from golden import kept, plans, releases, verdicts
 from golden.logs import write_logs
 from paths import FIXTURES
-from turns import in_turn
+from sampling import sampled
 
 AUDIT = "verdicts/audit.json"
 VERSIONS = sorted(path.parent.name for path in FIXTURES.glob("*/ledger.sqlite"))
@@ -50,7 +50,7 @@ def test_there_are_200_plans_and_a_release_of_each_kind() -> None:
     "theme",
     [
         *(theme for theme in plans.THEMES if theme not in plans.composed),
-        *in_turn(list(plans.composed), str, share=len(plans.composed)),
+        *sampled(list(plans.composed), str, share=len(plans.composed)),
     ],
 )
 def test_plans(theme: str, golden: kept.Golden) -> None:

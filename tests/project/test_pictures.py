@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from paths import DOCS, TOOLS
-from turns import in_turn
+from sampling import sampled
 
 SLOW = {"choosing-m"}  # makes a synthetic log and counts it
 
@@ -55,7 +55,7 @@ def test_a_picture_needs_nothing_from_elsewhere() -> None:
 DRAWN = sorted({path.stem for path in (DOCS / "figures").glob("*.svg")} - SLOW)
 
 
-@pytest.mark.parametrize("name", in_turn(DRAWN, str, share=6))
+@pytest.mark.parametrize("name", sampled(DRAWN, str, share=6))
 def test_a_picture_is_the_same_in_every_run(
     name: str, pictures: ModuleType, tmp_path: Path
 ) -> None:

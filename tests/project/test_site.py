@@ -16,8 +16,8 @@ from browser import CHROMIUM, DRIVER, Browser
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from paths import DOCS, ROOT, TOOLS
+from sampling import sampled
 from selenium.webdriver.support.ui import WebDriverWait
-from turns import in_turn
 
 FOUND = ".md-search-result__link"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -106,7 +106,7 @@ def test_a_notebook_shows_results_and_nothing_of_the_machine(notebook: Path) -> 
     assert not re.search(r"/(tmp|home|root|work)/", notebook.read_text())
 
 
-@pytest.mark.parametrize("notebook", in_turn(NOTEBOOKS, lambda path: path.stem, share=2))
+@pytest.mark.parametrize("notebook", sampled(NOTEBOOKS, lambda path: path.stem, share=2))
 def test_a_notebook_runs_from_top_to_bottom(
     notebook: Path, executing: ModuleType, tmp_path: Path
 ) -> None:

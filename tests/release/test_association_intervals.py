@@ -17,7 +17,7 @@ from rule_tables import (
     part,
     rules,
 )
-from turns import in_turn
+from sampling import sampled
 
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.noise import DiscreteLaplace, seeded_bytes
@@ -27,7 +27,7 @@ from zealous.release.derived.associations import (
 )
 
 
-@pytest.mark.parametrize("seed", in_turn(range(30), str, share=3))
+@pytest.mark.parametrize("seed", sampled(range(30), str, share=3))
 def test_within_the_errors_the_truth_is_within_the_interval(seed: int) -> None:
     """Whatever the counts are, and however they are off, as long as none is off by more."""
     chance = random.Random(seed)

@@ -18,7 +18,6 @@ import sets_oracle as oracle
 from click.testing import CliRunner
 from conftest import Ran, Run
 from families import FAMILIES
-from turns import at_one_commit_in
 
 from zealous.cli import cli
 from zealous.errors import UsageError
@@ -220,7 +219,7 @@ def test_what_is_no_thing_and_what_is_one(publish: Publish, tmp_path: Path) -> N
     assert pairs == {("cold", "flu"): 20, ("cold", "gout"): 20, ("flu", "gout"): 20}
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("rows", "single"),
     [
@@ -253,7 +252,7 @@ ROBOTS = {
 }
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_person_with_100_000_things(publish: Publish, tmp_path: Path) -> None:
     """Takes seconds, else it is stopped, and counts as any other: at most for five things."""
     usual = [(f"c{u}", u, 0, each) for u in range(50) for each in NAMES[u % 3 : u % 3 + 4]]
@@ -292,7 +291,7 @@ main()
 """
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_the_memory_that_a_person_takes(tmp_path: Path) -> None:
     """Of a process of its own: with one who has every thing in each of 20,000 baskets."""
     usual = [(f"c{u}", u, 0, name) for u in range(50) for name in NAMES]

@@ -19,7 +19,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from turns import at_one_commit_in, in_turn
+from sampling import sampled
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -86,7 +86,7 @@ def drink() -> list[Any]:
     return [z.columns("drink", items_per_user=1)]
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_odd_names_of_columns(tmp_path: Path) -> None:
     people(tmp_path / "log.parquet", *ODD)
     kinds = [z.columns(name, items_per_user=1) for name in ODD]
@@ -332,7 +332,7 @@ REDIRECTED = [
 ]
 
 
-@pytest.mark.parametrize("redirected", in_turn(REDIRECTED, str, share=len(REDIRECTED)))
+@pytest.mark.parametrize("redirected", sampled(REDIRECTED, str, share=len(REDIRECTED)))
 def test_a_terminal_that_is_gone_or_full_loses_no_release(redirected: str, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query\n" + "".join(f"{n},tea\n" for n in range(150)))
     words = [str(COMMAND), "publish", "log.csv", *OPTIONS, "-o", "out"]

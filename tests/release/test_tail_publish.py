@@ -20,8 +20,8 @@ import yaml
 from click.testing import CliRunner
 from conftest import Ran, Run
 from oracle import md5_place, md5_rank
+from sampling import sampled
 from tail_oracle import FACTS, NAMES, Entry, expected, had, many, write
-from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.cli.inspect import inspect as inspect_command
@@ -182,7 +182,7 @@ COMPOSED: list[tuple[str, str, list[str]]] = [
         ("2", "1", []),
         ("1/3", "1/7", ["--split", "queries=2,keywords=5"]),
         ("0.1", "1e-3", ["--split", "keywords=0.3,queries=0.1"]),
-        *in_turn(COMPOSED, lambda case: f"composed-{case[0]}", share=2),
+        *sampled(COMPOSED, lambda case: f"composed-{case[0]}", share=2),
     ],
 )
 def test_the_total_is_exactly_what_is_said(
@@ -290,7 +290,7 @@ def test_a_log_without_times_has_no_hours(run: Run, publish: Publish, tmp_path: 
     assert "--select first needs a column with the time" in first.stderr
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_hardly_anybody_and_nobody(publish: Publish, tmp_path: Path) -> None:
     """Nothing is published to make phrases of; once it is paid for, that must be no error."""
     for users in (3, 0):
@@ -308,7 +308,7 @@ def test_hardly_anybody_and_nobody(publish: Publish, tmp_path: Path) -> None:
         sound(out)
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "more",
     [
@@ -516,7 +516,7 @@ def section(readme: str, name: str) -> str:
 KEY = "selected by a public random key, each different one with the same probability"
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("more", "units", "each", "how"),
     [
@@ -601,7 +601,7 @@ def test_the_readme_explains_things_and_sets(run: Run, tmp_path: Path) -> None:
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_reviewed_release(run: Run, publish: Publish, tmp_path: Path) -> None:
     goal = [*ITEMS, *EXACT, "--tail", 9000, "--period", "2026-03", "--people", "the shop's"]
     assert publish(*goal, "--signed-by", "somebody").code == 0

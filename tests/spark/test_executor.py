@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sampling import sampled
 from spark import SPARK
-from turns import in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -149,7 +149,7 @@ def spread(spark: Spark, frame: Any, key: int, m: int) -> float:
     return sum((c - users * share) ** 2 / (users * share * (1 - share)) for c in kept.values()) / 20
 
 
-@pytest.mark.parametrize("kind", in_turn(["bigint", "string"], str, share=2))
+@pytest.mark.parametrize("kind", sampled(["bigint", "string"], str, share=2))
 def test_selection_is_unbiased(kind: str, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every item of a user is as likely to be kept; the same test finds another hash biased."""
     with spark:

@@ -29,7 +29,6 @@ from cluster import (
     write_parquet,
 )
 from conftest import COMMAND
-from turns import turn_of
 
 from zealous.ledger import Ledger
 
@@ -72,7 +71,7 @@ def told(cluster: Cluster, folder: Path) -> dict[str, Any]:
     return told
 
 
-@turn_of("counts on a cluster")
+@pytest.mark.extended
 def test_the_cluster_counts_what_the_oracle_counts(told: dict[str, Any]) -> None:
     assert counted(told["histograms"][0]) == expected("query-pairs", "frequent")
     # Noise is drawn by a function that is sent as this one was: it does not run in the driver.
@@ -80,7 +79,7 @@ def test_the_cluster_counts_what_the_oracle_counts(told: dict[str, Any]) -> None
     assert told["pid"] not in told["processes"]
 
 
-@turn_of("counts on a cluster")
+@pytest.mark.extended
 def test_a_worker_killed_in_mid_job_changes_nothing(told: dict[str, Any]) -> None:
     killed = told["killed"]
     assert 4 <= killed["done"] < killed["of"], "it was killed when the work was done"
@@ -97,7 +96,7 @@ SPECULATION = {
 }
 
 
-@turn_of("counts on a cluster")
+@pytest.mark.extended
 def test_a_task_that_fails_and_runs_again_publishes_one_noise(
     told: dict[str, Any], folder: Path
 ) -> None:
@@ -106,7 +105,7 @@ def test_a_task_that_fails_and_runs_again_publishes_one_noise(
         check_one_noise(runs_of(folder / how), told["drawn"][how]["reads"])
 
 
-@turn_of("slow task on a cluster")
+@pytest.mark.extended
 def test_a_slow_task_that_runs_twice_publishes_one_noise(cluster: Cluster, tmp_path: Path) -> None:
     """A second run of it begins, on the other machine, and both end at the same time."""
     told = cluster.job(cluster.master, DRAWS, conf=CONF | SPECULATION, folder=tmp_path)
@@ -156,7 +155,7 @@ def publishing(cluster: Cluster, log: Path, conf: dict[str, str]) -> subprocess.
     )
 
 
-@turn_of("command on a cluster")
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
     log = write_parquet(tmp_path / "log.parquet", entries())
@@ -174,7 +173,7 @@ def test_the_command_publishes_from_the_cluster(cluster: Cluster, tmp_path: Path
     assert entry.state == "released"
 
 
-@turn_of("driver killed on a cluster")
+@pytest.mark.extended
 def test_the_driver_killed_in_mid_job(cluster: Cluster, tmp_path: Path) -> None:
     # A job can end between two looks at it, or before the kill: then it is begun again.
     folders = (tmp_path / str(number) for number in range(10))

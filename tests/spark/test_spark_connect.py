@@ -21,7 +21,6 @@ from cluster import (
     write_parquet,
 )
 from conftest import COMMAND
-from turns import turn_of
 
 __all__ = ["bare", "connect"]
 pytestmark = pytest.mark.spark
@@ -31,7 +30,7 @@ def counted(rows: list[Any]) -> Counter[tuple[str, ...]]:
     return Counter({tuple(item): count for *item, count in rows})
 
 
-@turn_of("Spark Connect")
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_a_remote_session_counts_what_the_oracle_counts(connect: Connect, tmp_path: Path) -> None:
     parquet = write_parquet(tmp_path / "log.parquet", entries())
@@ -56,7 +55,7 @@ def test_a_remote_session_counts_what_the_oracle_counts(connect: Connect, tmp_pa
     assert "query 0 né" in {row["query"] for row in told["published"]}
 
 
-@turn_of("Spark Connect")
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-12, "40 of 200 people, give or take 5, keep a query that needs 3")
 def test_the_command_publishes_through_connect(connect: Connect, tmp_path: Path) -> None:
     log = write_csv(tmp_path / "log.csv", entries(), bad=2)

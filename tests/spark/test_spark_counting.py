@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from conftest import Run
 from oracle import md5_place
-from turns import turn_of
 
 from zealous import DuckDB, ProbabilisticDP, Spark, queries, read_log
 from zealous.errors import UsageError
@@ -70,14 +69,14 @@ def _sorted(table: pa.Table) -> list[Any]:
 class TestSame:
     pytestmark = on_spark
 
-    @turn_of("inspect on Spark")
+    @pytest.mark.extended
     def test_inspect(self, here: Log, spark: Spark) -> None:
         kinds = [queries(1), query_pairs(1)]
         found = asdict(inspect(replace(here, engine=spark), kinds))
         assert found == asdict(inspect(here, kinds))
         assert found["overall"]["rows"] == found["overall"]["entries"] > 0
 
-    @turn_of("evaluate on Spark")
+    @pytest.mark.extended
     def test_evaluate(self, here: Log, spark: Spark, tmp_path: Path) -> None:
         release = tmp_path / "release"
         release.mkdir()
@@ -102,11 +101,11 @@ class TestSame:
         assert _sorted(there.results.table) == _sorted(compare(here, study).results.table)
         assert [each for each in said if each.startswith("left out: k-session does more")]
 
-    @turn_of("pseudonym on Spark")
+    @pytest.mark.extended
     def test_histograms_of_pseudonyms(self, here: Log, spark: Spark) -> None:
         self.check_histograms("pseudonym", here, spark)
 
-    @turn_of("token-hash on Spark")
+    @pytest.mark.extended
     def test_histograms_of_tokens(self, here: Log, spark: Spark) -> None:
         self.check_histograms("token-hash", here, spark)
 
@@ -120,7 +119,7 @@ class TestSame:
             assert table.num_rows > 0
             assert _sorted(there[kind]) == _sorted(table)
 
-    @turn_of("advise on Spark")
+    @pytest.mark.extended
     def test_advise(self, here: Log, spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("zealous.owner.parameter_search.LADDER", (1,))
         goal = ProbabilisticDP(epsilon=5, delta="0.01", users=60)

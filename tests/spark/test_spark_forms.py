@@ -16,7 +16,6 @@ from log_forms import (
 )
 from postgres import postgres_server
 from spark import SPARK
-from turns import at_one_commit_in
 
 import zealous as z
 from zealous.engines.spark import Spark
@@ -25,7 +24,7 @@ pytest_plugins = ("spark",)
 pytestmark = SPARK
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-50, "a dozen counts at a scale of 0.007")
 def test_one_table_gives_the_same_items_in_every_form(spark: Spark, tmp_path: Path) -> None:
     frame = spark.session.createDataFrame(arrow_table())

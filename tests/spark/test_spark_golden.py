@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from golden import kept, releases
 from golden.logs import write_logs
+from sampling import sampled
 from spark import SPARK
-from turns import in_turn
 
 import zealous as z
 
@@ -19,7 +19,7 @@ pytestmark = SPARK
 NAMES = [name for name, case in releases.CASES.items() if not case.only_duckdb]
 
 
-@pytest.mark.parametrize("name", in_turn(NAMES, str, share=len(NAMES)))
+@pytest.mark.parametrize("name", sampled(NAMES, str, share=len(NAMES)))
 def test_releases_on_spark(
     name: str, spark: z.Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sampling import sampled
 from spark import SPARK, Engines, read
-from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.engines.engine import Engine
@@ -42,7 +42,7 @@ def entries(engine: Engine, path: Path, **limits: int) -> list[Any]:
     return sorted(engine.rows([*source.entries, Step("shown", shown)]), key=repr)
 
 
-@pytest.mark.parametrize("suffix", in_turn(["jsonl", "parquet"], str, share=2))
+@pytest.mark.parametrize("suffix", sampled(["jsonl", "parquet"], str, share=2))
 def test_texts_and_lists_over_the_limit(suffix: str, engines: Engines, tmp_path: Path) -> None:
     path = tmp_path / f"log.{suffix}"
     if suffix == "parquet":
@@ -65,7 +65,7 @@ def told(engine: Engine, path: Path) -> dict[str, int]:
     return dict(+open_log(log, engine).skipped)
 
 
-@pytest.mark.parametrize("suffix", in_turn(["jsonl", "parquet"], str, share=2))
+@pytest.mark.parametrize("suffix", sampled(["jsonl", "parquet"], str, share=2))
 def test_the_owner_is_told_the_same(suffix: str, engines: Engines, tmp_path: Path) -> None:
     asked = ("a b", "a b c", "a, b; c")
     rows = [*ROWS, *(ROWS[0] | {"query": query} for query in asked)]
@@ -79,7 +79,7 @@ def test_the_owner_is_told_the_same(suffix: str, engines: Engines, tmp_path: Pat
     assert sorted(one.values()) == [1, 2, 2, 3]
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_the_first_entries_in_time(engines: Engines, tmp_path: Path) -> None:
     lines = [f"ann,q{n},2026-01-01 10:00:{n:02}" for n in range(40)]
     lines += ["ann,q1,2026-01-01 10:00:01", "bob,tea,"]

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from line_formats import FORMATS, NASTY, USERS, packed
+from sampling import sampled
 from spark import SPARK, Engines, read
-from turns import in_turn
 
 from zealous.engines.engine import Engine
 from zealous.engines.executor import OTHER_COLUMNS, SplitLines
@@ -63,7 +63,7 @@ def entries(engine: Engine, path: Any, *given: Any, **options: Any) -> tuple[Any
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("name", in_turn(list(FORMATS), str, share=6))
+@pytest.mark.parametrize("name", sampled(list(FORMATS), str, share=6))
 def test_every_kind_of_bad_line(name: str, engines: Engines, tmp_path: Path) -> None:
     """Two files, each with a header, with bad lines everywhere: as on one machine."""
     _, first, content = FORMATS[name]
@@ -84,7 +84,7 @@ def test_every_kind_of_bad_line(name: str, engines: Engines, tmp_path: Path) -> 
     assert len(theirs) == len(content)
 
 
-@pytest.mark.parametrize("name", in_turn(["csv", "excite", "jsonl"], str, share=3))
+@pytest.mark.parametrize("name", sampled(["csv", "excite", "jsonl"], str, share=3))
 def test_lines_that_are_too_long(name: str, engines: Engines, tmp_path: Path) -> None:
     _, first, content = FORMATS[name]
     (tmp_path / "log").write_bytes(first + b"\n".join([content[0].rstrip(), *LONG, content[1]]))
@@ -94,7 +94,7 @@ def test_lines_that_are_too_long(name: str, engines: Engines, tmp_path: Path) ->
     assert len([row for row in one[0] if row[0] in USERS]) == 2
 
 
-@pytest.mark.parametrize("pack", in_turn([".gz", ".bz2", ".zst"], str, share=3))
+@pytest.mark.parametrize("pack", sampled([".gz", ".bz2", ".zst"], str, share=3))
 def test_packed_files(pack: str, engines: Engines, tmp_path: Path) -> None:
     _, first, content = FORMATS["csv"]
     body = (first + b"".join([*content, b"mallory\n"])).replace(b"\n", b"\r\n").rstrip()
@@ -121,7 +121,7 @@ ENCODINGS = [
 
 
 @pytest.mark.parametrize(
-    ("encoding", "word", "mark"), in_turn(ENCODINGS, lambda case: case[0], share=6)
+    ("encoding", "word", "mark"), sampled(ENCODINGS, lambda case: case[0], share=6)
 )
 def test_encodings(encoding: str, word: str, mark: str, engines: Engines, tmp_path: Path) -> None:
     text = f'{mark}user,query\nalice,{word}\nbob,"{word}, {word}"\n'.encode(encoding)

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from oracle import md5_place
+from sampling import sampled
 from spark import SPARK, Engines, md5_rank, read
-from turns import at_one_commit_in, in_turn
 from units import PAIRS, check_one_to_one
 from wide_oracle import Entry, Item, expected, known, logs
 
@@ -105,7 +105,7 @@ KINDS: dict[str, tuple[Kind, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", in_turn(list(KINDS), str, share=6))
+@pytest.mark.parametrize("name", sampled(list(KINDS), str, share=6))
 def test_same_as_the_oracle(
     name: str,
     many: list[Entry],
@@ -131,7 +131,7 @@ def test_same_as_the_oracle(
             assert found - right == right - found == Counter(), (source.engine, select)
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_ids_have_the_same_sketch(many: list[Entry], path: Path, engines: Engines) -> None:
     columns = z.Columns(user="who")
     sketches = [
@@ -187,14 +187,14 @@ def _case_name(case: dict[str, Any]) -> str:
     return "-".join(map(str, case.values()))
 
 
-@pytest.mark.parametrize("which", in_turn(list(PAIRS), str, share=3))
+@pytest.mark.parametrize("which", sampled(list(PAIRS), str, share=3))
 def test_names_of_units_are_one_to_one(which: str, spark: Spark, tmp_path: Path) -> None:
     unit, pairs = PAIRS[which]
     with spark:
         check_one_to_one(spark, pairs, unit, tmp_path / "l.parquet", partial(read, spark))
 
 
-@pytest.mark.parametrize("case", in_turn(UNITS, _case_name, share=3, group=itemgetter("unit")))
+@pytest.mark.parametrize("case", sampled(UNITS, _case_name, share=3, group=itemgetter("unit")))
 def test_units_periods_and_cleaning(
     case: dict[str, Any], many: list[Entry], path: Path, engines: Engines, tmp_path: Path
 ) -> None:

@@ -12,9 +12,9 @@ import pytest
 import sets_oracle as oracle
 from families import FAMILIES
 from oracle import md5_place
+from sampling import sampled
 from sets_oracle import NAMES, Names, Published, Row, people, write
 from spark import SPARK, Engines, read
-from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -82,7 +82,7 @@ def case_name(case: tuple[str | None, ...]) -> str:
 
 @pytest.mark.parametrize(
     ("family", "basket", "time"),
-    in_turn(CASES, case_name, share=6),
+    sampled(CASES, case_name, share=6),
 )
 def test_same_as_the_oracle(
     family: str, basket: str | None, time: str | None, engines: Engines, tmp_path: Path
@@ -138,7 +138,7 @@ def test_ranks_of_what_is_the_same_and_of_what_is_missing(engines: Engines) -> N
     assert one == other
 
 
-@pytest.mark.parametrize("family", in_turn(list(FAMILIES), str, share=2))
+@pytest.mark.parametrize("family", sampled(list(FAMILIES), str, share=2))
 def test_nothing_was_published(family: str, engines: Engines, tmp_path: Path) -> None:
     path = write(tmp_path / "table.parquet", [Row("u", ("tea",), "1", 1), Row("u", ("x",), "2", 2)])
     *_, kind = kinds(family, ["thing_0"], "basket", 3)
@@ -146,7 +146,7 @@ def test_nothing_was_published(family: str, engines: Engines, tmp_path: Path) ->
         assert counted(engine, path, None, kind, [{}, {}]) == {}
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-60, "five counts at a scale below 0.007")
 def test_a_release(spark: z.Spark, tmp_path: Path) -> None:
     """From the table to the last size, with noise so small that there is none."""

@@ -17,7 +17,6 @@ from typing import Any
 import duckdb
 import pytest
 from cluster import PATIENCE, need_java
-from turns import at_one_commit_in
 
 import zealous as z
 from zealous.counting.bound import ContributionBound, bound_contributions
@@ -134,7 +133,7 @@ FEW = z.Cleaning(limits=z.Limits(entries=2000))
 NUMBER = Step("n", "select count(*), count(distinct query) from entries")
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_no_machine_sorts_all_entries_of_one_person(spark: z.Spark, tmp_path: Path) -> None:
     """Windows over a person are limited to as many rows as count, by each part of the log."""
     log = robots_log(tmp_path / "log.parquet")
@@ -149,7 +148,7 @@ def test_no_machine_sorts_all_entries_of_one_person(spark: z.Spark, tmp_path: Pa
     assert limits.count("Partial") == limits.count("Final") == 2, found
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_entries_of_one_person_are_worked_out_once(spark: z.Spark, tmp_path: Path) -> None:
     """Whatever follows reads what is left of them: her entries alone do not decide how long."""
     log = robots_log(tmp_path / "log.parquet")
@@ -163,7 +162,7 @@ def test_entries_of_one_person_are_worked_out_once(spark: z.Spark, tmp_path: Pat
         assert sum("ExistingRDD" in each for each in found) <= 6, found
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_stored_rows_that_are_lost_are_worked_out_again(spark: z.Spark, tmp_path: Path) -> None:
     """As if the executor that had them were gone."""
     log = robots_log(tmp_path / "log.parquet")

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sampling import sampled
 from spark import SPARK, Engines, read
-from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -55,7 +55,7 @@ def test_the_same_file_twice_is_read_once(engines: Engines, tmp_path: Path) -> N
         assert counted(engine, [path, path]) == {"q": 2}
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["_a.csv", ".a.csv", "a._COPYING_", "a:b.csv", "12:00.csv"])
 def test_names_that_spark_cannot_read_are_refused(name: str, spark: Spark, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -67,7 +67,7 @@ def test_names_that_spark_cannot_read_are_refused(name: str, spark: Spark, tmp_p
 NAMES = ["a b", "a%20b", "a[1]", "a*b", "a?b", "{a,b}", "a\\b", "gr\u00f6\u00dfe", "a'b#;=", "\n"]
 
 
-@pytest.mark.parametrize("name", in_turn(NAMES, repr, share=6))
+@pytest.mark.parametrize("name", sampled(NAMES, repr, share=6))
 def test_a_name_is_no_pattern(name: str, engines: Engines, tmp_path: Path) -> None:
     """Whatever other files are called: a colon beside a pattern is an error of Hadoop's."""
     folder = tmp_path / name
@@ -106,7 +106,7 @@ FILES: dict[str, tuple[dict[str, bytes], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", in_turn(list(FILES), str, share=6))
+@pytest.mark.parametrize("name", sampled(list(FILES), str, share=6))
 def test_several_text_files(name: str, engines: Engines, tmp_path: Path) -> None:
     files, expected = FILES[name]
     for file, content in files.items():
@@ -123,7 +123,7 @@ def test_several_text_files(name: str, engines: Engines, tmp_path: Path) -> None
 NOT_READ = [*product(["csv", "jsonl"], [".lz4", ".snappy", ".deflate", ".XZ"])]
 
 
-@pytest.mark.parametrize(("name", "ending"), in_turn(NOT_READ, "".join, share=4))
+@pytest.mark.parametrize(("name", "ending"), sampled(NOT_READ, "".join, share=4))
 def test_compression_that_is_not_read(
     name: str, ending: str, engines: Engines, tmp_path: Path
 ) -> None:
@@ -150,7 +150,7 @@ TABLES: dict[str, tuple[dict[str, Any], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", in_turn(list(TABLES), str, share=6))
+@pytest.mark.parametrize("name", sampled(list(TABLES), str, share=6))
 def test_two_parquet_files(name: str, engines: Engines, tmp_path: Path) -> None:
     second, refused = TABLES[name]
     write(tmp_path / "a.parquet", user=["u1"], query=["tea"])
@@ -220,7 +220,7 @@ def test_a_long_number_stops_nobody(engines: Engines, tmp_path: Path) -> None:
         assert [row["count"] for batch in batches for row in batch.to_pylist()] == [2]
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-99, "whatever noise is drawn, it is verified")
 def test_odd_names_are_published(spark: Spark, tmp_path: Path) -> None:
     names = ["a.b", "a`b", "[0]", 'a"b', "*", "{{x}}"]

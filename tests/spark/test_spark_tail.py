@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle import md5_place
+from sampling import sampled
 from spark import SPARK, Engines, md5_rank, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
-from turns import at_one_commit_in, in_turn
 
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Engine
@@ -52,7 +52,7 @@ def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("name", in_turn(NAMES, str, share=6))
+@pytest.mark.parametrize("name", sampled(NAMES, str, share=6))
 def test_same_as_the_oracle(
     name: str,
     entries: list[Entry],
@@ -101,7 +101,7 @@ def test_every_character_has_the_same_script(every: int, engines: Engines, tmp_p
     assert other["?37e"] == other["?61f"] == other["?ff1f"] == other["?3f"] == "yes"
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_every_hour(engines: Engines, tmp_path: Path) -> None:
     """Of moments of any year and fraction, whatever type they have."""
     begin = datetime(1969, 12, 31, 23, 59, 59, 999_999)
@@ -122,7 +122,7 @@ def test_every_hour(engines: Engines, tmp_path: Path) -> None:
             assert values(engine, tmp_path / f"{name}.parquet", "hours") == right, name
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_nobody_stops_the_run_with_a_long_query(engines: Engines, tmp_path: Path) -> None:
     number = 600  # which fit into the longest text that is looked at
     text = " ".join(f"É{n % 977}" for n in range(number))

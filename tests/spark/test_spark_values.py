@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sampling import sampled
 from spark import SPARK, Engines, read
-from turns import at_one_commit_in, in_turn
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -132,7 +132,7 @@ def test_times_that_are_texts(engines: Engines, tmp_path: Path) -> None:
         assert times(engine, tmp_path / "l.parquet") == right | dict.fromkeys(NO_TIMES)
 
 
-@pytest.mark.parametrize("form", in_turn(list(PATTERNS), str, share=6))
+@pytest.mark.parametrize("form", sampled(list(PATTERNS), str, share=6))
 def test_times_of_a_format(form: str, engines: Engines, tmp_path: Path) -> None:
     texts = list(PATTERNS[form])
     table = pa.table({"user": ["u"] * len(texts), "query": texts, "time": texts})
@@ -142,7 +142,7 @@ def test_times_of_a_format(form: str, engines: Engines, tmp_path: Path) -> None:
         assert times(engine, tmp_path / "l.parquet", time_format=form) == right
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_times_of_a_type(engines: Engines, tmp_path: Path) -> None:
     end = 253_370_764_800  # the year 9999
     moments = [0, 1, -1, end, end + 1, -62_135_596_800, -62_135_596_801, None]
@@ -187,7 +187,7 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("kind", in_turn(list(IDS), str, share=6))
+@pytest.mark.parametrize("kind", sampled(list(IDS), str, share=6))
 def test_ids_and_items_of_a_type(kind: str, engines: Engines, tmp_path: Path) -> None:
     pq.write_table(pa.table({"user": IDS[kind], "query": [*"abcdefghi"]}), tmp_path / "l.parquet")
     found = []
@@ -228,7 +228,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("kind", in_turn(list(NUMBERS), str, share=6))
+@pytest.mark.parametrize("kind", sampled(list(NUMBERS), str, share=6))
 def test_values_that_are_no_text(kind: str, engines: Engines, tmp_path: Path) -> None:
     """Alone and in a list, as an item and as an epoch: written alike, or by both left out."""
     values = NUMBERS[kind]
@@ -254,7 +254,7 @@ NESTED = [b"a", [["a"]], [b"a"], [{"a": 1}], {"a": "b, c", "d": "e"}]
 
 @pytest.mark.parametrize(
     ("role", "value"),
-    in_turn([*product(["user", "x", "url"], NESTED)], lambda case: f"{case[0]} {case[1]}", share=6),
+    sampled([*product(["user", "x", "url"], NESTED)], lambda case: f"{case[0]} {case[1]}", share=6),
 )
 def test_nested_and_binary_values_are_refused(
     role: str, value: Any, engines: Engines, tmp_path: Path

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from oracle import md5_place
+from sampling import sampled
 from spark import QUICK, SPARK, Engines, read
-from turns import at_one_commit_in, in_turn
 from weighed import (
     KINDS,
     cases,
@@ -76,7 +76,7 @@ def counter(source: Source, kind: Kind, select: Select = "random") -> Any:
     return partial(histogram, kind, source, select=select, key=KEY)
 
 
-@pytest.mark.parametrize("name", in_turn(list(KINDS), str, share=4))
+@pytest.mark.parametrize("name", sampled(list(KINDS), str, share=4))
 def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
     kind = KINDS[name]
     sources = [opened(engine, path, kind) for engine in same_order]
@@ -88,7 +88,7 @@ def test_same_as_the_oracle(name: str, path: Path, same_order: Engines) -> None:
             assert found(counter(source, kind, select)(**tables(kind, how))) == right
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engines) -> None:
     words = pa.table({"keyword": ["a", "日本", "100"]})
     counts, clicks = [], []
@@ -183,7 +183,7 @@ def test_another_draw_of_the_same_rows_ends_the_run(
                 list(rows)
 
 
-@pytest.mark.parametrize("listed", in_turn([False, True], str, share=2))
+@pytest.mark.parametrize("listed", sampled([False, True], str, share=2))
 def test_it_is_weighed_on_both_engines_alike(listed: bool, path: Path, same_order: Engines) -> None:
     """What users give in three rounds, by names: numbers are each engine's own."""
     kind = KINDS["queries"]
@@ -264,7 +264,7 @@ MECHANISMS = ["pooled", "gaussian", "domain", "prior"]
 
 
 @pytest.mark.false_alarm(1e-9, "40 queries, give or take 3, where 11 are enough")
-@pytest.mark.parametrize("mechanism", in_turn(MECHANISMS, str, share=len(MECHANISMS)))
+@pytest.mark.parametrize("mechanism", sampled(MECHANISMS, str, share=len(MECHANISMS)))
 def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path) -> None:
     listed = tmp_path / "listed.csv"
     listed.write_text("query,count\n" + "".join(f"q{n},{99 - n}\n" for n in range(QUERIES + 9)))
@@ -291,7 +291,7 @@ def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path)
     assert all(check.ok for check in verify(tmp_path / "release"))
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-12, "ten queries of 14 people, or more, that need 5 at a scale of 1")
 def test_the_command(spark: z.Spark, path: Path, tmp_path: Path) -> None:
     assert spark.session is not None  # which is the one that the command finds

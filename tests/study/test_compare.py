@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from conftest import Run, without_pictures
-from turns import at_one_commit_in
 
 import zealous as z
 from zealous.cli import cli
@@ -123,7 +122,7 @@ def test_what_is_written(done: StudyResult) -> None:
     assert "INTERNAL" in (folder / "report.html").read_text().upper()
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_it_is_repeatable_and_a_seed_changes_it(done: StudyResult, log: Path) -> None:
     again = z.compare(z.read_log(log), replace(SMALL, methods=()))
     same = done.results.table.filter(pa.compute.field("method") != "k-query")
@@ -151,7 +150,7 @@ def _stops_after(number: int) -> Any:
     return say
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.usefixtures("undrawn")
 def test_a_study_that_was_broken_off_is_taken_up(
     done: StudyResult, log: Path, tmp_path: Path
@@ -267,7 +266,7 @@ def thirds(original: Any, released: Any) -> Iterator[Measured]:
     yield Measured("third", len(released) / 3, at=3)
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_methods_and_measures_of_ones_own(log: Path) -> None:
     tiny = replace(SMALL, epsilons=(8,), items_per_user=(1,), methods=(), draws=1)
     own = replace(KQuery(k=5), k=7)
@@ -351,7 +350,7 @@ def test_the_file_of_a_study(tmp_path: Path) -> None:
         read_study(tmp_path / "none.toml")
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.usefixtures("undrawn")
 def test_the_command(run: Run, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,6 @@ import csv
 from pathlib import Path
 
 import pytest
-from turns import turn_of
 
 from zealous.study.demonstration import Demonstration, demonstrate
 from zealous.study.demonstration_text import as_object, story_text
@@ -23,7 +22,7 @@ def found(folder: Path) -> Demonstration:
     return demonstrate(folder, users=12_000)
 
 
-@turn_of("demonstration")
+@pytest.mark.extended
 def test_the_story(found: Demonstration) -> None:
     lines = story_text(found, Path("demo"), width=80).splitlines()
     assert 35 <= len(lines) <= 50
@@ -36,7 +35,7 @@ def test_the_story(found: Demonstration) -> None:
     assert sum(line.startswith("  demo/release/") for line in lines) == 3
 
 
-@turn_of("demonstration")
+@pytest.mark.extended
 def test_the_figures_are_those_of_the_files(found: Demonstration, folder: Path) -> None:
     figures = as_object(found)
     published, per_person = figures["releases"]
@@ -50,7 +49,7 @@ def test_the_figures_are_those_of_the_files(found: Demonstration, folder: Path) 
         assert top["low"] < top["people"] < top["high"]
 
 
-@turn_of("demonstration")
+@pytest.mark.extended
 def test_both_are_attacked(found: Demonstration) -> None:
     k_anonymity, ours = as_object(found)["attacks"]
     assert (k_anonymity["right"], k_anonymity["of"]) == (100, 100)

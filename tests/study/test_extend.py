@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from pages import blocks
 from paths import ROOT
-from turns import turn_of
 
 from zealous.audit.audit import audit_mechanism
 from zealous.privacy.guarantee import Indistinguishability
@@ -42,7 +41,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stdout
 
 
-@turn_of("page of extending")
+@pytest.mark.extended
 @pytest.mark.false_alarm(1e-7, "an audit of a mechanism of one's own, by a program from scratch")
 def test_the_program_runs(said: tuple[Path, str]) -> None:
     *methods, audit = said[1].splitlines()
@@ -52,7 +51,7 @@ def test_the_program_runs(said: tuple[Path, str]) -> None:
     assert audit.endswith(" []")
 
 
-@turn_of("page of extending")
+@pytest.mark.extended
 def test_what_is_ones_own_is_in_the_table(said: tuple[Path, str]) -> None:
     table = pq.read_table(said[0] / "study" / "internal-results.parquet")
     for method, draws in (("tens", 2), ("no-digits", 1)):
@@ -66,7 +65,7 @@ def test_what_is_ones_own_is_in_the_table(said: tuple[Path, str]) -> None:
     assert epsilon == 5
 
 
-@turn_of("page of extending")
+@pytest.mark.extended
 def test_what_is_ones_own_is_in_the_report(said: tuple[Path, str]) -> None:
     (page,) = (said[0] / "study").glob("*.html")
     text = page.read_text()
@@ -74,7 +73,7 @@ def test_what_is_ones_own_is_in_the_report(said: tuple[Path, str]) -> None:
         assert name in text
 
 
-@turn_of("page of extending")
+@pytest.mark.extended
 def test_the_claim_of_the_page_is_neither_false_nor_idle() -> None:
     """The audit of a smaller claim fails, so that of the page's could have failed."""
     names: dict[str, object] = {}

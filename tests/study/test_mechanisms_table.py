@@ -11,7 +11,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from conftest import Run
-from turns import turn_of
 
 import zealous as z
 from zealous.counting.histogram import histogram
@@ -81,7 +80,7 @@ def _mean(row: MechanismRow, name: str) -> float:
     return spread.mean
 
 
-@turn_of("mechanisms")
+@pytest.mark.extended
 def test_every_mechanism_at_every_goal(found: MechanismComparison) -> None:
     assert [(row.goal.neighbors, float(row.goal.epsilon), row.mechanism) for row in found.rows] == [
         (relation, epsilon, name)
@@ -96,7 +95,7 @@ def test_every_mechanism_at_every_goal(found: MechanismComparison) -> None:
     assert all(row.goal.definition == "indistinguishable" for row in found.rows)
 
 
-@turn_of("mechanisms")
+@pytest.mark.extended
 def test_no_more_than_there_is(found: MechanismComparison) -> None:
     for row in found.rows:
         if row.figures is None:
@@ -108,7 +107,7 @@ def test_no_more_than_there_is(found: MechanismComparison) -> None:
         assert _mean(row, "seconds") > 0
 
 
-@turn_of("mechanisms")
+@pytest.mark.extended
 def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: MechanismComparison) -> None:
     """1,200 of 1,600 pairs of people and items are of the four that many have."""
     for name in COMPARED_MECHANISMS:
@@ -126,14 +125,14 @@ def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: MechanismC
         assert _mean(row, "noise") < 1
 
 
-@turn_of("mechanisms")
+@pytest.mark.extended
 def test_where_nearly_all_is_hidden_little_comes_out(found: MechanismComparison) -> None:
     for name in ALONE:
         for row in _named(found, name, "0.01"):
             assert row.figures is None or _mean(row, "items") <= 1
 
 
-@turn_of("mechanisms")
+@pytest.mark.extended
 def test_a_domain_is_published_whole_and_nothing_else(found: MechanismComparison) -> None:
     for epsilon in ("0.01", "40"):
         for row in _named(found, "domain", epsilon):
@@ -215,7 +214,7 @@ def test_a_public_file_that_is_not_there(folder: Path) -> None:
         compare_mechanisms(z.read_log(folder / "log.csv"), z.queries(3), prior=folder / "no.csv")
 
 
-@turn_of("mechanisms")
+@pytest.mark.extended
 def test_the_command(run: Run, tmp_path: Path) -> None:
     _write(tmp_path)
     done = run(*COMMAND, "--epsilon", "20", "--draws", 2, "--domain", "domain.txt", "-o", "out")

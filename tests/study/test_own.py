@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from turns import in_turn
+from sampling import sampled
 
 import zealous as z
 from zealous import study
@@ -461,7 +461,7 @@ def is_free(path: Path) -> bool:
 ENDED_BY = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
 
 
-@pytest.mark.parametrize("by", in_turn(ENDED_BY, lambda each: each.name, share=3))
+@pytest.mark.parametrize("by", sampled(ENDED_BY, lambda each: each.name, share=3))
 def test_the_second_process_goes_with_the_first(by: signal.Signals, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "log.csv").write_text("user,query\nu1,a\n")

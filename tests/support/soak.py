@@ -64,7 +64,7 @@ Command = Callable[[Part, Path], Sequence[str]]  # to run a part, its outcomes t
 
 _NAMED = {"kills": "killed", "hostile": "hostile", "audit": "million_trials"}
 _OTHER = " and ".join(f"not {word}" for word in (*_NAMED.values(), "planted_bug"))
-_DRAWN = "false_alarm and not soak and not spark"
+_DRAWN = "false_alarm and not soak and not extended and not spark"
 _AUDITS = "the_command_prints or the_program_runs"  # each a minute
 _KILLED = ("tests/files", "tests/ledger", "tests/release", "tests/series", "tests/spark")
 # Where a part names folders, the tests of others are not even collected.
@@ -86,7 +86,7 @@ PARTS = (
     Part("statistics", ("-m", _DRAWN, "-k", f"not ({_AUDITS})", "--times", "200"), 4),
     Part("verdicts", ("-m", "false_alarm and not spark", "-k", _AUDITS, "--times", "20"), 6),
     Part("examples", ("-m", "hypothesis", "--hypothesis-profile=free"), 8),
-    Part("noise", ("-m", "not soak and not spark", "--stream", "{commit}"), 15),
+    Part("noise", ("-m", "not soak and not extended and not spark", "--stream", "{commit}"), 15),
     Part("coverage", (), 15, program=("tests/support/coverage_floor.py",)),
 )
 

@@ -20,14 +20,14 @@ from forgeries import (
     with_count,
 )
 from forging import FIXTURES, About, Tables, forged, part
-from turns import in_turn
+from sampling import sampled
 
 from zealous.items import keywords, queries
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.verification.verify import verify
 
 
-@pytest.mark.parametrize("forgery", in_turn(OLD, lambda forgery: forgery.name, share=3))
+@pytest.mark.parametrize("forgery", sampled(OLD, lambda forgery: forgery.name, share=3))
 def test_a_forgery_that_names_an_earlier_version(forgery: Forgery, tmp_path: Path) -> None:
     target = forged(FIXTURES / forgery.of, tmp_path / "out", forgery.change, forgery.edit)
     found = failed(target)

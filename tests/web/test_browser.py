@@ -1,6 +1,6 @@
 """The workbench in a real browser: the whole way, on a screen and a phone, light and dark.
 
-Pictures are kept where WORKBENCH_PICTURES says: with -m "soak or not soak" of every screen.
+Pictures are kept where WORKBENCH_PICTURES says: with -m "" of every screen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 from browser import CHROMIUM, DRIVER, Browser, Live, Scheme, live
-from turns import in_turn
+from sampling import sampled
 from walk import approve, begin_ledger, confirm, publish, write_plan
 
 from zealous.verification.verify import verify
@@ -145,7 +145,7 @@ def test_the_whole_way_ends_in_a_sound_release(walked: Browser, logs: Path) -> N
 
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
-    in_turn(
+    sampled(
         [(name, width, scheme) for name in SCREENS for width, scheme in LOOKS],
         lambda case: f"{case[0]}-{case[1]}-{case[2]}",
         share=len(LOOKS),

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from turns import at_one_commit_in
 from workbench import Workbench, words
 
 from zealous.ledger import Ledger, verify
@@ -119,7 +118,7 @@ def test_the_whole_way(bench: Workbench, logs: Path) -> None:
         assert "my name is" not in bench.text(path)
 
 
-@at_one_commit_in(3)
+@pytest.mark.extended
 def test_what_fails_says_why_and_can_be_tried_again(bench: Workbench, logs: Path) -> None:
     bench.post("/approve", **approval(bench))
     (logs / "log.tsv").write_text("person\tquery\nu1\ttea\n")
@@ -141,7 +140,7 @@ def test_what_fails_says_why_and_can_be_tried_again(bench: Workbench, logs: Path
     finished(bench)
 
 
-@at_one_commit_in(3)
+@pytest.mark.extended
 def test_a_run_that_stopped_to_ask_goes_on_when_it_is_meant_so(
     bench: Workbench, logs: Path
 ) -> None:
@@ -209,7 +208,7 @@ def test_a_returned_plan_is_not_published(bench: Workbench) -> None:
     assert bench.post("/publish", **publishing()).status_code == 400
 
 
-@at_one_commit_in(3)
+@pytest.mark.extended
 def test_a_ledger_with_approvers_asks_for_a_signature(logs: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Run
-from turns import in_turn
+from sampling import sampled
 
 from zealous.logs.log import read_log
 from zealous.study.anonymity import METHODS, WARNING, Pseudonym, anonymize
@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("method", in_turn(list(METHODS), str, share=len(METHODS)))
+@pytest.mark.parametrize("method", sampled(list(METHODS), str, share=len(METHODS)))
 def test_every_method_on_a_log(method: str, log: Path, tmp_path: Path, run: Run) -> None:
     ran = run("study", "anonymize", log, "--method", method, "-k", 2, "-o", "out", "--json")
     assert ran.code == 0, ran.stderr

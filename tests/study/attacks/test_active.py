@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from turns import in_turn
+from sampling import sampled
 
 import zealous as z
 from zealous.errors import Refused, UsageError
@@ -194,7 +194,7 @@ def with_coins(guesses: pa.Table, heads: bool) -> pa.Table:
 
 
 @pytest.mark.parametrize("k", [pytest.param(2, marks=pytest.mark.soak), K])
-@pytest.mark.parametrize("name", in_turn(list(METHODS), str, share=3))
+@pytest.mark.parametrize("name", sampled(list(METHODS), str, share=3))
 def test_who_sees_no_coin_is_right_by_chance(log: Log, name: str, k: int) -> None:
     """The coins reach the attacker through the log alone: where they do not make it, by nothing."""
     guesses = choose_guesses(log, victims=VICTIMS, seed=3)
@@ -227,7 +227,7 @@ LOGS = {"alike-20": alike(20), "alike-7": alike(7), "alone-20": alone(20), "alon
 
 @pytest.mark.parametrize(
     ("name", "k", "rows"),
-    in_turn(
+    sampled(
         list(itertools.product(ALIKE, (2, 3, 4, 10), LOGS)),
         lambda case: "-".join(map(str, case)),
         share=4,

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from turns import turn_of
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -129,7 +128,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Alignment]
     }
 
 
-@turn_of("alignment")
+@pytest.mark.extended
 def test_company_recovers_far_more_than_frequency(found: dict[str, list[Alignment]]) -> None:
     for name in ("half", "other"):
         frequency, company = (figures(found[name], how) for how in (BY_FREQUENCY, BY_COMPANY))
@@ -140,12 +139,12 @@ def test_company_recovers_far_more_than_frequency(found: dict[str, list[Alignmen
             assert (company[top][2] or 0) > 2 * (frequency[top][2] or 0)
 
 
-@turn_of("alignment")
+@pytest.mark.extended
 def test_the_same_output_gives_the_same_figures(found: dict[str, list[Alignment]]) -> None:
     assert found["half"] == found["again"]
 
 
-@turn_of("alignment")
+@pytest.mark.extended
 def test_nearly_every_token_is_scored(found: dict[str, list[Alignment]]) -> None:
     top, all_tokens = (figures(found["half"], BY_COMPANY)[top] for top in (1000, None))
     assert top[1] == 1000

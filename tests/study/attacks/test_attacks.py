@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from conftest import Run
 from paths import DOCS
-from turns import at_one_commit_in, turn_of
 
 from zealous.logs.log import Log, read_log
 from zealous.study.anonymity import METHODS
@@ -44,7 +43,7 @@ def summary(found: dict[str, Any], method: str) -> dict[str, float | None]:
     return {row["method"]: row["summary"] for row in found["methods"]}[method]
 
 
-@turn_of("attacks")
+@pytest.mark.extended
 def test_methods_down_attacks_across(found: dict[str, Any]) -> None:
     assert [row["method"] for row in found["methods"]] == [*METHODS, ZEALOUS]
     assert summary(found, "pseudonym") | {"active": 1, "picked_out": None} == {
@@ -64,7 +63,7 @@ def test_methods_down_attacks_across(found: dict[str, Any]) -> None:
     assert summary(found, ZEALOUS)["query_seen"] == 0
 
 
-@turn_of("attacks")
+@pytest.mark.extended
 def test_zealous_is_within_its_bound(found: dict[str, Any]) -> None:
     tried = found["methods"][-1]["active"]
     bound = (math.e + 0.001) / (1 + math.e)
@@ -75,14 +74,14 @@ def test_zealous_is_within_its_bound(found: dict[str, Any]) -> None:
     assert all(each["low"] <= bound for each in tried)
 
 
-@turn_of("attacks")
+@pytest.mark.extended
 def test_it_is_drawn_from_plain_values(found: dict[str, Any]) -> None:
     text = render_svg(lambda: draw_attacks(json.loads(json.dumps(found))))
     ElementTree.fromstring(text)
     assert text == render_svg(lambda: draw_attacks(found))
 
 
-@turn_of("attacks")
+@pytest.mark.extended
 def test_a_log_of_ones_own(path: Path, found: dict[str, Any]) -> None:
     done = run_attacks(read_log(path), SETTINGS, methods=["scrub", "scrub"])
     assert [row.method for row in done.rows] == ["scrub", ZEALOUS]
@@ -93,7 +92,7 @@ def test_a_log_of_ones_own(path: Path, found: dict[str, Any]) -> None:
         assert again[name] == first[name]
 
 
-@turn_of("attacks")
+@pytest.mark.extended
 def test_the_command(path: Path, run: Run, tmp_path: Path) -> None:
     given = ["--methods", "k-query,pseudonym", "-k", 4, "--victims", 10]
     ran = run("study", "attack", path, *given, "-o", "out")
@@ -107,7 +106,7 @@ def test_the_command(path: Path, run: Run, tmp_path: Path) -> None:
     assert run("study", "attack", path, *given, "-o", "out").code == 1
 
 
-@turn_of("attacks")
+@pytest.mark.extended
 def test_the_command_makes_a_log_where_none_is_given(run: Run) -> None:
     ran = run("study", "attack", "--users", 1000, "--methods", "k-query", "--victims", 10, "--json")
     assert ran.code == 0, ran.stderr
@@ -167,7 +166,7 @@ SMALL = {
 }
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name",
     ["one user", "nothing rare", pytest.param("no first query is rare", marks=pytest.mark.soak)],

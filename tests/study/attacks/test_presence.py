@@ -12,7 +12,6 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from turns import at_one_commit_in
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -119,7 +118,7 @@ def test_each_method_by_what_it_leaves(log: Log, tmp_path: Path) -> None:
         assert look(log, dict(bundle.tables), bundle.log()) == expected, name
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_sample_is_fixed_by_its_seed(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     generate(path, users=1_000, seed=5)

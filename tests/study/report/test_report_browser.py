@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from reported import STUDY, context, drawn, made
-from turns import marks_of_turn
 
 from zealous.study.claims.findings import findings
 from zealous.study.report.report import write_report
@@ -19,7 +18,7 @@ from zealous.study.report.report import write_report
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: nobody looked at the report"),
-    *marks_of_turn("report"),
+    pytest.mark.extended,
 ]
 
 # Run in a copy of the page alone: the report itself has no program in it.
