@@ -32,7 +32,8 @@ Rows = list[tuple[Any, ...]]
 @pytest.fixture
 def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines over 4,000 bytes are too long, so that a test need not write megabytes."""
-    monkeypatch.setattr(lines, "LINE_LIMIT", 4_000)
+    for module in (lines, delimited):
+        monkeypatch.setattr(module, "LINE_LIMIT", 4_000)
 
 
 def read(path: Path, name: str, **changes: Any) -> tuple[Rows, Skipped]:
@@ -120,6 +121,25 @@ def test_blocks_may_end_anywhere(
         found = read(path, name)
         assert found[0] == rows
         assert found[1].total() == skipped.total()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rows_stand_in_their_order_however_many_threads_split_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns, first, content = FORMATS[name]
+    layout = OF_LOGS[name].layout
+    assert layout is not None
+    path = tmp_path / "log"
+    path.write_bytes(first + b"".join([*content, *(line + b"\n" for line in NASTY)] * 3))
+    monkeypatch.setattr(lines, "_BLOCK", 101)
+    found = []
+    for threads in (1, 3):
+        skipped = Skipped()
+        batches = records(path, layout, columns, (), skipped, threads)
+        found.append(([row for batch in batches for row in batch.to_pylist()], skipped))
+    assert found[0] == found[1]
+    assert len(found[0][0]) >= 3 * len(content)
 
 
 @pytest.mark.usefixtures("short_lines")

@@ -40,12 +40,16 @@ def sampled(
     }
     return [
         pytest.param(
-            *(case if type(case) is tuple else (case,)),  # a named tuple is one value
+            *_values(case),
             id=name(case),
             marks=() if name(case) in chosen else pytest.mark.extended,
         )
         for case in cases
     ]
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    return case if type(case) is tuple else (case,)  # not a named one, which is one value
 
 
 def _place(name: str) -> str:

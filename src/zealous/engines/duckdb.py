@@ -160,7 +160,7 @@ class DuckDB:
         hostile = limits and sizes and (self._is_bulky(sizes) or not self._can_read(paths, names))
         if sizes is None or hostile:
             staged = self.directory / f"staged-{name}.parquet"
-            stage(places, layout, names, lists, staged, skipped, limits)
+            stage(places, layout, names, lists, staged, skipped, limits, self.threads)
             paths, sizes = [staged], parquet.sizes([staged], names)
         types = parquet.column_types(paths, names)
         self._run(f"create or replace temp view {name} as {_selecting(types)} {_reading(paths)}")

@@ -105,10 +105,10 @@ class _Splitter:
         ends = np.flatnonzero(data == ord("\n"))
         starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
         lengths = ends - starts - (data[ends - 1] == ord("\r"))
-        bad = self._bad(data, lengths, ends, skipped)
+        bad = self._bad(block, data, lengths, ends, skipped)
         breaks = np.searchsorted(np.flatnonzero(data == ord(self.layout.delimiter)), ends)
         odd = np.diff(breaks, prepend=0) != len(self.fields) - 1
-        odd |= self._holding(data, ends, '"') if self.layout.quoted else False
+        odd |= _lines_of(_positions(data, block, '"'), ends) if self.layout.quoted else False
         if self.header:
             odd |= lengths == len(self.header)
         plain = ~(bad | odd)
@@ -121,13 +121,15 @@ class _Splitter:
         ]
         yield from as_batch(self.names, (), [row for row in rows if row is not None])
 
-    def _bad(self, data: Array, lengths: Array, ends: Array, skipped: Skipped) -> Array:
+    def _bad(
+        self, block: bytes, data: Array, lengths: Array, ends: Array, skipped: Skipped
+    ) -> Array:
         """Which lines are skipped whatever their fields are; blank lines are nobody's record."""
-        returns = np.flatnonzero(data == ord("\r"))
+        returns = _positions(data, block, "\r")
         stray = returns[data[returns + 1] != ord("\n")]  # every block ends with a newline
         reasons = {
             "longer than 1 MiB": lengths > LINE_LIMIT,
-            "holds a NUL character": self._holding(data, ends, "\0"),
+            "holds a NUL character": _lines_of(_positions(data, block, "\0"), ends),
             "holds a carriage return": _lines_of(stray, ends),
         }
         bad: Array = lengths <= 0
@@ -136,16 +138,15 @@ class _Splitter:
             bad |= mask
         return bad
 
-    def _holding(self, data: Array, ends: Array, character: str) -> Array:
-        return _lines_of(np.flatnonzero(data == ord(character)), ends)
-
     def _plain(self, block: bytes) -> Iterator[pa.RecordBatch]:
         """Lines with the right number of fields and nothing else of note."""
         if not block:
             return
         table = pacsv.read_csv(
             pa.BufferReader(block),
-            read_options=pacsv.ReadOptions(column_names=self.fields, block_size=len(block)),
+            read_options=pacsv.ReadOptions(
+                column_names=self.fields, block_size=len(block), use_threads=False
+            ),
             parse_options=pacsv.ParseOptions(
                 delimiter=self.layout.delimiter, quote_char=False, escape_char=False
             ),
@@ -171,6 +172,13 @@ class _Splitter:
             return None
         fields += [""] * (len(self.fields) - len(fields))
         return [fields[self.fields.index(name)] for name in self.names]
+
+
+def _positions(data: Array, block: bytes, character: str) -> Array:
+    """Where a block, which `data` holds too, has a character."""
+    if character.encode() not in block:  # the search of one byte is many times faster
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero(data == ord(character))
 
 
 def _lines_of(positions: Array, ends: Array) -> Array:

@@ -11,23 +11,26 @@ import codecs
 import io
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from zealous.errors import LogError, UsageError
 from zealous.files.places import Place, place_of
 from zealous.libraries import pa
 
 LINE_LIMIT = 1 << 20
-_BLOCK = 1 << 24
+_BLOCK = 1 << 20  # bytes: what a thread works on stays in its cache
 _ROWS = 1 << 15  # of what is read line by line, in a batch
 _SHORT = 8
 _BEGINNING = 1 << 16  # enough for most headers, and little to fetch
 
+T = TypeVar("T")
+R = TypeVar("R")
 Skipped = Counter[str]
 Record = Sequence["str | list[str] | None"]
 
@@ -189,7 +192,9 @@ def other_columns(path: Path | Place, first: Path | Place) -> LogError:
 def _first_line(path: Path | Place, layout: Layout) -> bytes | None:
     """The bytes of a file's first line; None where the file is empty."""
     block = next(_blocks(path, layout.encoding, _BEGINNING), None)
-    return None if block is None else block.split(b"\n", 1)[0]
+    if block is None:
+        return None
+    return _strip_marks(_marks(layout.encoding), block.split(b"\n", 1)[0])
 
 
 def column_names(first: bytes, layout: Layout, file: str) -> tuple[str, ...]:
@@ -228,7 +233,12 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 
 def records(
-    path: Path | Place, layout: Layout, names: Sequence[str], lists: Sequence[str], skipped: Skipped
+    path: Path | Place,
+    layout: Layout,
+    names: Sequence[str],
+    lists: Sequence[str],
+    skipped: Skipped,
+    threads: int = 1,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the named columns of one file as Arrow batches of text, counting what is skipped.
 
@@ -238,14 +248,39 @@ def records(
         names: The columns to yield.
         lists: Which of them are lists of text.
         skipped: Receives the number of lines left out, by reason.
+        threads: How many blocks are split at once; their order stays.
     """
-    first = layout.has_header
-    if first and _first_line(path, layout) is None:
+    if layout.has_header and _first_line(path, layout) is None:
         return
     split = splitter(layout, header(path, layout), names, lists)
-    for block in _blocks(path, layout.encoding):
-        yield from split(block.partition(b"\n")[2] if first else block, skipped)
-        first = False
+
+    def split_apart(block: bytes) -> tuple[list[pa.RecordBatch], Skipped]:
+        left_out = Skipped()
+        return list(split(block, left_out)), left_out
+
+    blocks = _blocks(path, layout.encoding, _BLOCK)
+    if layout.has_header:
+        blocks = _without_first_line(blocks)
+    for batches, left_out in _in_threads(split_apart, blocks, threads):
+        skipped.update(left_out)
+        yield from batches
+
+
+def _without_first_line(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    yield next(blocks).partition(b"\n")[2]
+    yield from blocks
+
+
+def _in_threads(each: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
+    """What a function makes of each thing, in their order; few of them are there at once."""
+    ahead: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for thing in things:
+            ahead.append(pool.submit(each, thing))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def splitter(
@@ -270,21 +305,22 @@ def splitter(
     return split
 
 
-def _blocks(path: Path | Place, encoding: str, size: int = _BLOCK) -> Iterator[bytes]:
-    """Whole lines, each ended by a newline, in blocks of bounded size; no byte order mark."""
-    marks = _marks(encoding)
+def _blocks(path: Path | Place, encoding: str, size: int) -> Iterator[bytes]:
+    """Whole lines, each ended by a newline, in blocks of bounded size.
+
+    What stands in front of a line may be byte order marks; a file of nothing else has no line.
+    """
     rest = b""  # the beginning of a line whose end is still to come
     for chunk in _chunks(path, size):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
-            yield _strip_marks(marks, rest + head + newline)
+            yield rest + head + newline
             rest = tail
         elif len(rest) <= LINE_LIMIT:
             rest += tail
         else:  # the line is lost already: keep no more than its being too long
             rest = b" " * (LINE_LIMIT + 1)
-    rest = _strip_marks(marks, rest)
-    if rest:
+    if _strip_marks(_marks(encoding), rest):
         yield rest + b"\n"
 
 

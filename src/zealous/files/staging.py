@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ def stage(
     target: Path,
     skipped: Skipped,
     limits: Limits | None = None,
+    threads: int = 1,
 ) -> None:
     """Keep the named columns as one local Parquet file.
 
@@ -42,11 +44,12 @@ def stage(
         target: The file to write.
         skipped: Receives the number of lines left out, by reason.
         limits: Texts over these are NULL.
+        threads: How many blocks of text are split at once.
     """
     if layout is None:
         schema, batches = _columns(paths, names, lists)
     else:
-        schema, batches = _lines(paths, layout, names, lists, skipped)
+        schema, batches = _lines(paths, layout, names, lists, skipped, threads)
     with writing_parquet(target, schema) as writer:
         for batch in batches:
             if limits is not None:
@@ -62,11 +65,13 @@ def _lines(
     names: Sequence[str],
     lists: Sequence[str],
     skipped: Skipped,
+    threads: int,
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Lines, split."""
     lists = layout.lists(lists)
     kinds = [(name, pa.list_(pa.string()) if name in lists else pa.string()) for name in names]
-    batches = (batch for path in paths for batch in records(path, layout, names, lists, skipped))
+    found = (records(path, layout, names, lists, skipped, threads) for path in paths)
+    batches = itertools.chain.from_iterable(found)
     return pa.schema(kinds), batches
 
 
