@@ -4,7 +4,9 @@
 
 The yardstick is a fresh Python process in which DuckDB runs `select item, count(distinct user) ...
 group by item having ... >= tau` for the same kinds on the same file, with the same item expressions
-and as many threads; that of `pooled` is `zealous publish` by `gaussian`. The two alternate. A ratio
+and as many threads; that of `pooled` is `zealous publish` by `gaussian`; that of
+Spark is the same count of queries on Spark, where only wall time says anything, since its Java
+process is another. The two alternate. A ratio
 is the median of the rounds' ratios; the lowest and the highest stand beside it. `start` is what
 commands without a log take. Prints Markdown tables.
 
@@ -48,6 +50,18 @@ with duckdb.connect(config={{"threads": {THREADS}, "memory_limit": sys.argv[1]}}
         if result is not None:
             print(result.to_arrow_table().num_rows)
 """
+SPARK = {"spark.driver.memory": "6g", "spark.ui.enabled": "false"}
+COUNT_ON_SPARK = f"""
+import sys, zealous as z
+from zealous.engines.spark import Spark
+from zealous.engines.sql import Step
+from zealous.logs.open_log import open_log
+count = "select query, count(distinct user) as count from items group by query having count >= "
+with Spark(master="local[{THREADS}]", conf={SPARK}) as engine:
+    source = open_log(z.read_log(sys.argv[1]), engine)
+    last = Step("counted", count + sys.argv[2])
+    print(sum(map(len, engine.batches([*source.entries, *z.queries(1).steps(source), last]))))
+"""
 KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,
     "clicks": z.clicks,
@@ -55,6 +69,7 @@ KINDS: dict[str, Callable[[int], Kind]] = {
     "query-pairs": z.query_pairs,
 }
 STRICT = ("--guarantee", "indistinguishable", "--epsilon", "1", "--delta", "1e-6", "--accept-delta")
+DELTA = ("--delta", "0.001")
 START = {
     "import zealous": [sys.executable, "-c", "import zealous"],
     "zealous --help": [PROGRAM, "--help"],
@@ -140,11 +155,20 @@ def _races(arguments: argparse.Namespace, folder: Path) -> dict[str, Callable[[]
         statements = folder / f"{','.join(kinds)}{suffix}.sql"
         statements.write_text(";\n".join(_counts(log, kinds, arguments)), encoding="utf-8")
         count = [sys.executable, "-c", COUNT, arguments.memory, str(statements)]
-        return Race(count, publish(log, kinds, "--epsilon", "2", "--delta", "0.001"))
+        return Race(count, publish(log, kinds, "--epsilon", "2", *DELTA))
 
     def over_gaussian(mechanism: str) -> Race:
         both = ("gaussian", mechanism)
         return Race(*(publish(parquet, ["queries"], *STRICT, "--mechanism", each) for each in both))
+
+    def on_spark() -> Race:
+        conf = [word for key in SPARK for word in ("--spark-conf", f"{key}={SPARK[key]}")]
+        spark = ("--engine", "spark", "--spark-master", f"local[{THREADS}]", *conf)
+        command = publish(parquet, ["queries"], *spark, "--epsilon", "2", *DELTA)
+        place = command.index("--memory")  # to --temporary: they are of DuckDB
+        tau = str(_planned(["queries"], arguments).parts[0].mechanism.tau)
+        count = [sys.executable, "-c", COUNT_ON_SPARK, str(parquet), tau]
+        return Race(count, [*command[:place], *command[place + 6 :]])
 
     return {
         "four kinds": partial(over_count, [*KINDS]),
@@ -152,13 +176,13 @@ def _races(arguments: argparse.Namespace, folder: Path) -> dict[str, Callable[[]
         "pooled over gaussian": partial(over_gaussian, "pooled"),
         "CSV": partial(over_count, ["queries"], ".csv"),
         "gz": partial(over_count, ["queries"], ".csv.gz"),
+        "Spark": on_spark,
     }
 
 
 def _counts(log: Path, kinds: Sequence[str], arguments: argparse.Namespace) -> list[str]:
     """The statements of the yardstick: the first says where the log is."""
-    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=arguments.users)
-    planned = z.plan(goal, [KINDS[kind](arguments.items_per_user) for kind in kinds])
+    planned = _planned(kinds, arguments)
     read, alike = f"read_parquet('{log}')", _log(SMALL)  # the same columns, and opened at once
     if log.suffix != ".parquet":
         read, alike = f"read_csv('{log}', all_varchar = true)", _as_csv(alike, ".csv")
@@ -171,6 +195,11 @@ def _counts(log: Path, kinds: Sequence[str], arguments: argparse.Namespace) -> l
             last = Step("counted", f"{count} having count >= {part.mechanism.tau}")
             found.append(statement([*source.entries, *part.kind.steps(source), last]))
     return found
+
+
+def _planned(kinds: Sequence[str], arguments: argparse.Namespace) -> z.Plan:
+    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=arguments.users)
+    return z.plan(goal, [KINDS[kind](arguments.items_per_user) for kind in kinds])
 
 
 def _unlabelled(path: Path) -> Path:

@@ -182,6 +182,14 @@ def test_spark_is_measured_and_a_line_is_laid_through_it(copy: Path) -> None:
     assert "Node-hours" in run(copy, "spark_fit.py")
 
 
+@SPARK
+@pytest.mark.extended
+def test_a_whole_process_on_spark_is_measured(copy: Path) -> None:
+    need_java()
+    arguments = ("--users", "300", "--rounds", "1", "--only", "Spark")
+    assert "| Spark |" in run(copy, "whole.py", *arguments)
+
+
 def test_the_policy_of_a_rival_moves_no_further_than_its_noise_is_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
