@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from line_formats import FORMATS, NASTY, USERS, packed
@@ -21,7 +24,7 @@ from zealous.errors import LogError, UsageError
 from zealous.files import delimited, lines
 from zealous.files.delimited import Delimited
 from zealous.files.json_lines import JsonLines
-from zealous.files.lines import Layout, Skipped, header, records
+from zealous.files.lines import Layout, Skipped, header, records, splitter
 from zealous.logs.log import FORMATS as OF_LOGS
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
@@ -121,6 +124,27 @@ def test_blocks_may_end_anywhere(
         found = read(path, name)
         assert found[0] == rows
         assert found[1].total() == skipped.total()
+
+
+@examples(400)
+@given(st.lists(st.text('a",\r é', max_size=9), max_size=5))
+def test_a_block_with_quotes_is_split_as_its_lines_are_one_by_one(written: list[str]) -> None:
+    layout = Delimited(delimiter=",", quoted=True, names=("user", "query"))
+    split = splitter(layout, ("user", "query"), ("user", "query"), ())
+
+    def rows(text: str) -> Counter[tuple[str, ...]]:
+        batches = split(text.encode(), Skipped()) if text else ()
+        return Counter(tuple(row.values()) for batch in batches for row in batch.to_pylist())
+
+    expected = Counter[tuple[str, ...]]()
+    for line in written:
+        with suppress(csv.Error):
+            body = line.removesuffix("\r")
+            found = next(csv.reader([body], strict=True), []) if '"' in body else body.split(",")
+            if body and "\r" not in body and len(found) == 2:
+                expected[tuple(found)] += 1
+    assert rows("".join(f"{line}\n" for line in written)) == expected
+    assert sum((rows(f"{line}\n") for line in written), Counter()) == expected
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,8 +1,9 @@
 """Lines whose fields stand between delimiters: CSV, TSV and their like.
 
 A CSV reader that sniffs types or lets a quote run over line ends gives one person's odd line power
-over the lines of others. Here a block in which nothing is odd goes to Arrow's splitter in one
-piece, odd lines are split one at a time, bad lines are counted and left out.
+over the lines of others. Here the lines of a block in which nothing is odd go to Arrow's splitter
+in one piece, odd lines are split one at a time, bad lines are counted and left out. Quotes are not
+odd where they only stand around whole fields, which is how most programs write them.
 """
 
 from __future__ import annotations
@@ -106,9 +107,12 @@ class _Splitter:
         starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
         lengths = ends - starts - (data[ends - 1] == ord("\r"))
         bad = self._bad(block, data, lengths, ends, skipped)
-        breaks = np.searchsorted(np.flatnonzero(data == ord(self.layout.delimiter)), ends)
-        odd = np.diff(breaks, prepend=0) != len(self.fields) - 1
-        odd |= _lines_of(_positions(data, block, '"'), ends) if self.layout.quoted else False
+        breaks = np.flatnonzero(data == ord(self.layout.delimiter))
+        quotes = _positions(data, block, '"') if self.layout.quoted else breaks[:0]
+        odd = np.zeros(len(ends), dtype=bool)
+        if len(quotes):
+            odd, breaks = self._around_fields(data, starts, ends, quotes, breaks)
+        odd |= np.diff(np.searchsorted(breaks, ends), prepend=0) != len(self.fields) - 1
         if self.header:
             odd |= lengths == len(self.header)
         plain = ~(bad | odd)
@@ -138,8 +142,33 @@ class _Splitter:
             bad |= mask
         return bad
 
+    def _around_fields(
+        self, data: Array, starts: Array, ends: Array, quotes: Array, breaks: Array
+    ) -> tuple[Array, Array]:
+        """Which lines have quotes elsewhere than around whole fields; delimiters not in quotes.
+
+        What stands between two such quotes holds none, so that nobody reads these lines otherwise.
+
+        Args:
+            data: The block.
+            starts: Where its lines begin.
+            ends: Where they end.
+            quotes: Where it has quotes.
+            breaks: Where it has delimiters.
+        """
+        before = np.searchsorted(quotes, starts)  # quotes in front of each line
+        line = np.searchsorted(ends, quotes)
+        opening = (np.arange(len(quotes)) - before[line]) % 2 == 0
+        outside = [ord(self.layout.delimiter), ord("\n"), ord("\r")]
+        begins = (quotes == starts[line]) | (data[quotes - 1] == outside[0])
+        astray = np.where(opening, ~begins, ~np.isin(data[quotes + 1], outside))
+        odd = np.diff(np.append(before, len(quotes))) % 2 == 1
+        odd[line[astray]] = True
+        within = np.searchsorted(quotes, breaks) - before[np.searchsorted(ends, breaks)]
+        return odd, breaks[within % 2 == 0]
+
     def _plain(self, block: bytes) -> Iterator[pa.RecordBatch]:
-        """Lines with the right number of fields and nothing else of note."""
+        """Lines with the right number of fields, and no quotes but around whole ones."""
         if not block:
             return
         table = pacsv.read_csv(
@@ -148,7 +177,9 @@ class _Splitter:
                 column_names=self.fields, block_size=len(block), use_threads=False
             ),
             parse_options=pacsv.ParseOptions(
-                delimiter=self.layout.delimiter, quote_char=False, escape_char=False
+                delimiter=self.layout.delimiter,
+                quote_char='"' if self.layout.quoted and b'"' in block else False,
+                escape_char=False,
             ),
             convert_options=pacsv.ConvertOptions(
                 column_types=dict.fromkeys(self.fields, pa.string()),
