@@ -306,13 +306,16 @@ MUTATIONS = [
         "users are counted, each once, and bad lines move nobody else",
         (
             Change(
-                "files/delimited.py", "odd |= self._holding(data, ends, '\"') if", "odd |= False if"
+                "files/delimited.py",
+                "np.diff(np.append(before, len(quotes))) % 2 == 1",
+                "np.zeros(len(starts), dtype=bool)",
             ),
+            Change("files/delimited.py", "odd[line[astray]] = True", "odd[line[astray]] = False"),
+            Change("files/delimited.py", "odd, breaks[within % 2 == 0]", "odd, breaks"),
             Change(
                 "files/delimited.py",
-                "delimiter=self.layout.delimiter, quote_char=False, escape_char=False",
-                "delimiter=self.layout.delimiter, quote_char='\"', newlines_in_values=True, "
-                "invalid_row_handler=lambda _: 'skip'",
+                "escape_char=False,",
+                "escape_char=False, newlines_in_values=True, invalid_row_handler=lambda _: 'skip',",
             ),
         ),
     ),
