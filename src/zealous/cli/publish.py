@@ -92,7 +92,7 @@ def publish(
     else:
         log = log_from(given)
         planned = plan_from(items, given, log)
-    with terminal.reporting_progress() as say:
+    with terminal.reporting_progress(log.engine_for(None).share_done) as say:
         if (needed := users_to_appear(planned)) > 1:
             say(
                 f"an item needs about {needed:,} {planned.goal.units()} to appear: with fewer than "

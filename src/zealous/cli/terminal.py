@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,14 +26,25 @@ _LABEL = re.compile(r" *\S[^:]{0,24}? {2,}(?=\S)")
 
 
 @contextmanager
-def reporting_progress() -> Iterator[Say]:
-    """Progress for a person: a line for each step, and a clock on a terminal."""
+def reporting_progress(share_done: Callable[[], float | None] = lambda: None) -> Iterator[Say]:
+    """Progress for a person: a line for each step, and a clock on a terminal.
+
+    Args:
+        share_done: How much is done of what takes long in a step, where that is known.
+    """
     if not sys.stderr.isatty():
         yield lambda text: note(f"zealous: {text}")
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    forecast = Forecast(share_done)
+
+    class Left(ProgressColumn):
+        def render(self, _: Any) -> Text:
+            return Text(forecast.text(time.monotonic()))
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), Left())
     progress = Progress(*columns, console=_console(stderr=True), transient=True)
     task = progress.add_task("starting")
     started = time.monotonic()
@@ -51,6 +62,42 @@ def reporting_progress() -> Iterator[Say]:
     finally:
         with suppress(OSError, ValueError):
             progress.stop()
+
+
+class Forecast:
+    """How much is done, and how long the rest takes if it goes on like this.
+
+    Args:
+        share_done: Tells how much is done; it begins anew where another piece of work begins.
+    """
+
+    def __init__(self, share_done: Callable[[], float | None]) -> None:
+        self._share_done = share_done
+        self._first: tuple[float, float] | None = None
+        self._last = 0.0
+
+    def text(self, now: float) -> str:
+        """What to say at some second; nothing of what has not taken a second."""
+        share = self._share_done()
+        if share is None:
+            self._first = None
+            return ""
+        if self._first is None or share < self._last:
+            self._first = now, share
+        self._last = share
+        begun, share_then = self._first
+        if now - begun < 1 or share <= share_then:
+            return ""
+        left = (now - begun) * (1 - share) / (share - share_then)
+        return f"{share:.0%} done, about {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    """In the largest unit of which there are two or more."""
+    for unit, name in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{max(1, round(seconds))} s"
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class DuckDB:
         }
         try:
             self._connection = duckdb.connect(config=config)
-            hide_progress_bar(self._connection)
+            _measure_progress(self._connection)
         except duckdb.Error:
             self._until_exit.close()
             raise UsageError("the engine does not take this --memory or --threads") from None
@@ -186,6 +186,12 @@ class DuckDB:
         A thread reads 2,048 rows at a time, and all of a row group may be in them.
         """
         return sizes.largest > self.working_memory // (4 * self.threads)
+
+    def share_done(self) -> float | None:
+        with suppress(AttributeError, duckdb.Error):  # not begun, or ended
+            percent = self._connection.query_progress()
+            return percent / 100 if percent > 0 else None
+        return None
 
     def add_table(self, name: str, table: pa.Table) -> None:
         path = self.directory / f"put-{name}.parquet"
@@ -281,6 +287,13 @@ def hide_progress_bar(connection: Any) -> None:
     """
     with suppress(duckdb.InvalidInputException):
         connection.execute("set enable_progress_bar = false")
+
+
+def _measure_progress(connection: Any) -> None:
+    """Let a connection tell how far a query is, and print no bar of its own."""
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("set enable_progress_bar_print = false")
+        connection.execute("set enable_progress_bar = true")
 
 
 def _selecting(types: Mapping[str, str]) -> str:

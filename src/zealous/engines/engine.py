@@ -166,6 +166,13 @@ class Engine(Protocol):
             limits: Texts over these may be NULL; the steps leave out all others.
         """
 
+    def share_done(self) -> float | None:
+        """How much of what it works on now is done, 0 to 1; None where nobody knows.
+
+        For whoever waits for it: asked from another thread, at any moment, and never part of what
+        is published.
+        """
+
     def add_table(self, name: str, table: pa.Table) -> None:
         """Let a table that Python made be selected from under a name."""
 

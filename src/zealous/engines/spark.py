@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import unquote
 
@@ -277,6 +278,15 @@ class Spark:
         with wrap_errors("the log cannot be read"):
             self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
         return Opened(types, Skipped())
+
+    def share_done(self) -> float | None:
+        """Of the tasks of the stages at work: how many stages are to follow, Spark knows late."""
+        with suppress(Exception):  # there is no session yet, or one that tells nothing of its tasks
+            tracker = self._session.sparkContext.statusTracker()
+            stages = filter(None, map(tracker.getStageInfo, tracker.getActiveStagesIds()))
+            tasks = [(each.numCompletedTasks, each.numTasks) for each in stages]
+            return float(sum(done for done, _ in tasks) / sum(all_of for _, all_of in tasks))
+        return None
 
     def add_table(self, name: str, table: pa.Table) -> None:
         with wrap_errors():
