@@ -359,6 +359,6 @@ def test_bounds_hold_a_part_longer() -> None:
     half = CappedThreshold(scale=Fraction(2), tau_prime=5, raised_probability=Fraction(1, 2))
     goal = goal_of(1, "0.5", "replace")
     assert half.delta(goal) == (short.delta(goal) + long.delta(goal)) / 2
-    assert half.publication_probability(4) == pytest.approx(
-        (short.publication_probability(4) + long.publication_probability(4)) / 2
+    assert half.probability_above(4, 5) == pytest.approx(
+        (short.probability_above(4, 5) + long.probability_above(4, 6)) / 2
     )

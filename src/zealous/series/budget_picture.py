@@ -63,7 +63,7 @@ def budget_steps(series: Series, book: Book, plan: Plan) -> list[Step]:
 def budget_picture(series: Series, steps: Sequence[Step], cap: float | None) -> str:
     """An SVG file; every text in it is escaped."""
     if not steps:
-        return _svg([_text(8, 20, f"{series.name}: nothing was charged yet.", "title")])
+        return _svg([_text(20, f"{series.name}: nothing was charged yet.", "title")])
     done = [step for step in steps if not step.planned]
     most = max([cap or 0, *(step.epsilon for step in steps)]) * 1.08 or 1.0
     places = [_place(number, len(steps), step.epsilon, most) for number, step in enumerate(steps)]
@@ -72,8 +72,8 @@ def budget_picture(series: Series, steps: Sequence[Step], cap: float | None) -> 
     title = f"{series.name}: what one person may have lost, release by release"
     return _svg(
         [
-            _text(8, 20, title, "title"),
-            _text(8, 38, _legend(steps, cap), "small"),
+            _text(20, title, "title"),
+            _text(38, _legend(steps, cap), "small"),
             *_axes(steps, most),
             *([_cap_line(cap, most)] if cap else []),
             f'<clipPath id="frame"><rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" '
@@ -124,7 +124,7 @@ def _axes(steps: Sequence[Step], most: float) -> list[str]:
                 f'<text class="small" x="{x}" y="{bottom + 18}" text-anchor="middle">'
                 f"{escape(step.name)}</text>"
             )
-    found.append(_text(8, _TOP - 8, "epsilon", "small"))
+    found.append(_text(_TOP - 8, "epsilon", "small"))
     return found
 
 
@@ -141,8 +141,8 @@ def _path(places: Sequence[tuple[float, float]], name: str) -> str:
     return f'<path d="M{" L".join(f"{x} {y}" for x, y in places)}" class="{name}"/>'
 
 
-def _text(x: int, y: int, text: str, name: str) -> str:
-    return f'<text class="{name}" x="{x}" y="{y}">{escape(text)}</text>'
+def _text(y: int, text: str, name: str) -> str:
+    return f'<text class="{name}" x="8" y="{y}">{escape(text)}</text>'
 
 
 def _svg(parts: Sequence[str]) -> str:

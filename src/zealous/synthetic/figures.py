@@ -60,17 +60,16 @@ PAPER = Figures(
 )
 
 
-def figures(path: Path, *, memory: str = "2GB") -> Figures:
+def figures(path: Path) -> Figures:
     """The figures of a generated log.
 
     Args:
         path: A Parquet file that `generate` wrote.
-        memory: What the computation may take before it turns to the disk.
     """
     query = normalized_query(fold=False)
     entries = f"select user, time, urls, {query} as query from {literal(str(path))}"
     with working_directory() as folder, duckdb.connect() as connection:
-        connection.execute(f"set memory_limit = {literal(memory)}")
+        connection.execute("set memory_limit = '2GB'")
         connection.execute(f"set temp_directory = {literal(str(folder))}")
         connection.execute("set preserve_insertion_order = false")
         connection.execute(f"create temp view entries as {entries}")

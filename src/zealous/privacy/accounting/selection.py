@@ -57,9 +57,6 @@ class CappedThreshold:
         )
         return (1 - self.raised_probability) * first + self.raised_probability * second
 
-    def publication_probability(self, count: int) -> float:
-        return self.probability_above(count, self.tau_prime)
-
     def probability_above(self, count: int, t: int) -> float:
         """The chance that an item of this many users is published with a count above t >= tau'."""
         first, second = (

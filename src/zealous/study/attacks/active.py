@@ -22,7 +22,6 @@ from zealous.privacy.guarantee import Guarantee, positive_integer
 from zealous.release.publish import publish
 from zealous.release.untracked import INTERNAL
 from zealous.study.anonymity import Method, anonymize
-from zealous.study.anonymity.method import Say
 from zealous.study.attacks.attack_plans import (
     AttackPlan,
     Knowledge,
@@ -67,7 +66,6 @@ def run_active_attack(
     seed: int,
     knowing: Knowledge = "all",
     engine: DuckDB | None = None,
-    say: Say = lambda _: None,
 ) -> ActiveAttack:
     """Attack a method that is not differentially private.
 
@@ -78,12 +76,11 @@ def run_active_attack(
         seed: Fixes the words that the attacker makes up.
         knowing: What the attacker knows; see `plot`.
         engine: Where to run; an embedded DuckDB where not given.
-        say: Receives progress, for the owner's eyes.
     """
     how = plan_attack(method, seed=seed, knowing=knowing)
     decided = []
     if len(guesses):
-        decided = decide(log, method, how, guesses, engine=engine, say=say)
+        decided = decide(log, method, how, guesses, engine=engine)
     return ActiveAttack(
         name=method.name,
         rate=count_right_decisions(decided, guesses),
@@ -99,7 +96,6 @@ def decide(
     guesses: pa.Table,
     *,
     engine: DuckDB | None = None,
-    say: Say = lambda _: None,
 ) -> list[bool]:
     """Play once, for all guesses together, and say of each whether it was asked.
 
@@ -109,12 +105,11 @@ def decide(
         how: The attack.
         guesses: What `choose` gave; its coins make the log, and are not looked at afterwards.
         engine: Where to run; an embedded DuckDB where not given.
-        say: Receives progress, for the owner's eyes.
     """
     with working_directory(engine.temporary if engine else None) as folder:
         played = write_planted_log(log, guesses, how.plants, folder / "log.parquet", engine)
         out = folder / "anonymous"
-        bundle = anonymize(out, played, method, engine=engine, say=say).bundle
+        bundle = anonymize(out, played, method, engine=engine).bundle
         seen = how.seen(bundle, guesses[how.guess].to_pylist())
     return [count > how.alone for count in seen]
 
