@@ -342,7 +342,7 @@ def test_one_empty_draw_is_enough_to_leave_a_setting_out(tmp_path: Path) -> None
 def test_a_panel_without_figures_is_not_drawn_and_one_without_items_says_so() -> None:
     lines = [Line(label="l", points=[], look=BLACK, gaps=gaps) for gaps in ([], [1])]
     panels = [Panel(title="t", x=Axis("x"), y="y", lines=[line]) for line in lines]
-    chart = draw_chart(Chart(name="c", title="c", rows=[panels]), "internal")
+    chart = draw_chart(Chart(name="c", title="c", rows=[panels]))
     assert [axes.get_visible() for axes in chart.axes] == [False, True]
     assert [text.get_text() for text in chart.axes[1].texts] == ["nothing published"]
 
@@ -368,7 +368,7 @@ def test_rows_and_columns_without_figures_are_left_out() -> None:
 def test_an_axis_shows_what_was_tried_and_left_out() -> None:
     line = Line(label="l", points=[Point(4, Spread(1, 1, 1, 1))], look=BLACK, gaps=[1, 9000])
     panel = Panel(title="t", x=Axis("x", log=True), y="y", lines=[line])
-    axes = draw_chart(Chart(name="c", title="c", rows=[[panel]]), "internal").axes[0]
+    axes = draw_chart(Chart(name="c", title="c", rows=[[panel]])).axes[0]
     low, high = axes.get_xlim()
     assert low < 1
     assert high > 9000
@@ -467,7 +467,7 @@ def test_only_what_is_finite_is_drawn(worst: float | None, along: float | None) 
     rows.append(("flat", None, None, None, 0, "queries", "mine", along, worst))
     view = ResultsView(results=Results(table=as_table(rows)), study=SMALL.as_object())
     chart = own_chart(view, "mine", "own-measure-1")
-    svg, _ = style.render_svg_and_png(lambda: draw_chart(chart, "internal"))
+    svg, _ = style.render_svg_and_png(lambda: draw_chart(chart))
     assert svg
     means = {
         point.y.mean
@@ -492,7 +492,7 @@ def test_what_is_not_finite_is_in_the_table(whole: Path) -> None:
 
 def test_the_same_results_give_the_same_bytes() -> None:
     chart = distributions(ResultsView(results=made(SMALL, ["queries"]), study=SMALL.as_object()))
-    one, two = (style.render_svg_and_png(lambda: draw_chart(chart, "internal")) for _ in range(2))
+    one, two = (style.render_svg_and_png(lambda: draw_chart(chart)) for _ in range(2))
     assert one == two
 
 

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LOG_SCALE_FACTOR = 30  # values further apart than this are drawn on a log scale
+_STAMP = "internal: not for publication"
 _LONGEST_LABEL = 44  # letters of a label
 _LONGEST_Y_LABEL = 26  # beside a panel
 _FULL_WIDTH = 9.4  # inches
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def draw_chart(chart: Chart, stamp: str) -> Figure:
+def draw_chart(chart: Chart) -> Figure:
     """Draw a chart with its legend and a stamp that says who may see it."""
     rows, columns = len(chart.rows), _column_count(chart)
     width = _FULL_WIDTH * width_share(chart)
@@ -58,7 +59,7 @@ def draw_chart(chart: Chart, stamp: str) -> Figure:
             borderaxespad=0.2,
         )
     found.text(
-        1 - 0.05 / width, 1 - 0.05 / height, stamp, fontsize=6.5, color=GREY, ha="right", va="top"
+        1 - 0.05 / width, 1 - 0.05 / height, _STAMP, fontsize=6.5, color=GREY, ha="right", va="top"
     )
     return found
 

@@ -17,7 +17,6 @@ from zealous.study.report.results_view import EPSILON
 from zealous.study.report.style import BLACK, CURVES, OTHERS, render_svg_and_png
 
 NAME = "internal-mechanisms"
-_STAMP = "internal: not for publication"
 _LOOKS = (*(look for look in CURVES.values() if look != BLACK), *OTHERS, BLACK)
 
 
@@ -33,7 +32,7 @@ def write_mechanisms(folder: Path, about: Mapping[str, Any], rows: Sequence[Mech
         writer.writerows(table)
     text = json.dumps(about, indent=2, ensure_ascii=False)
     (folder / f"{NAME}.json").write_text(f"{text}\n", encoding="utf-8")
-    svg, png = render_svg_and_png(lambda: draw_chart(items_released_chart(rows), _STAMP))
+    svg, png = render_svg_and_png(lambda: draw_chart(items_released_chart(rows)))
     (folder / f"{NAME}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{NAME}.png").write_bytes(png)
 

@@ -100,7 +100,17 @@ def load_template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["code"] = _mark_code
     return environment.from_string(text)
+
+
+def _mark_code(text: str) -> Markup:
+    """A text as HTML; what stands between backticks is code.
+
+    >>> str(_mark_code("tau < 3: see `zealous plan`"))
+    'tau &lt; 3: see <code>zealous plan</code>'
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))  # noqa: S704
 
 
 def render_page(content: Mapping[str, Any]) -> str:

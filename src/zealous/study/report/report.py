@@ -36,8 +36,6 @@ from zealous.version import VERSION
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_STAMP = "internal: not for publication"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReportContext:
@@ -149,7 +147,7 @@ def _render_table(folder: Path, sheet: Sheet) -> TableView:
 
 def _render_chart(folder: Path, chart: Chart) -> ChartView:
     shown = chart.without_empty()
-    return _write_picture(folder, shown, lambda: draw_chart(shown, _STAMP), width_share(shown))
+    return _write_picture(folder, shown, lambda: draw_chart(shown), width_share(shown))
 
 
 def _render_drawing(folder: Path, drawing: Drawing) -> ChartView:
