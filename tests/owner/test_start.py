@@ -7,12 +7,14 @@ import json
 import random
 import re
 import shlex
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import zealous as z
 from zealous.errors import LogError, UsageError
@@ -206,6 +208,28 @@ def test_a_line_of_data_is_not_shown_as_a_header(tmp_path: Path, line: str) -> N
     assert not found.format.has_header
     shown = columns_section(Page(80), found)
     assert not any(part in shown for part in line.split(","))
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (("order_date", "ship_date"), "order_date is taken for the time."),
+        (("placed", "shipped"), "No column is taken for the time."),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_of_several_columns_with_times_it_says_which_it_took(
+    tmp_path: Path, columns: tuple[str, str], said: str, suffix: str
+) -> None:
+    path = tmp_path / f"log.{suffix}"
+    table = pa.table({"uid": ["a", "b"], **{each: [date(2024, 1, 5)] * 2 for each in columns}})
+    pq.write_table(table, path) if suffix == "parquet" else csv.write_csv(table, path)
+    shown = columns_section(Page(200), look_at_log([str(path)], StatedFormat()))
+    assert said in shown
+    assert f"--time {columns['No' not in said]}." in shown
+    one = columns_section(Page(200), look_at_log([str(path)], StatedFormat(), {"time": columns[1]}))
+    assert f"{columns[1]} is taken for the time." in one
+    assert f"--time {columns[0]}." in one
 
 
 @pytest.mark.parametrize(

@@ -451,3 +451,14 @@ def test_it_is_planned_once_and_a_public_file_is_hashed_once_and_checked_once(
     assert done.exit_code == 0, done.output
     assert calibrated.call_count == 2, "when it is planned, and when it is checked"
     assert hashed.call_count == 2, "when it is planned with, and when it is read"
+
+
+def test_a_plan_without_a_person_says_which_column_it_assumes(tmp_path: Path) -> None:
+    log, goal = searches(tmp_path), z.Indistinguishability(epsilon=9, delta="1e-4")
+    assumed = z.plan(goal, z.queries(1)).for_log(z.Columns(user="user", query="query"))
+    other = replace(log, columns=z.Columns(user="uid", query="query"))
+    with pytest.raises(Refused, match=r"every plan made without .*user.* does.*plan again"):
+        assumed.bind(other)
+    undated = replace(log, columns=z.Columns(user="user", query="query", time="placed"))
+    with pytest.raises(Refused, match=r"no column as the time.*placed.: plan again with"):
+        assumed.bind(undated)

@@ -280,7 +280,8 @@ def _assign_columns(log: Log, said: Columns) -> Log:
     present = log.types()
     for role, name in said.assigned().items():
         if present is not None and name not in present:
-            raise log.no_column(name, f" (given as --{role})")
+            given = f"--{role}, or assumed without it" if name == role else f"given as --{role}"
+            raise log.no_column(name, f" ({given})")
     kept = log.columns.assigned()
     recognised: dict[str, str] = {}
     if present is not None:

@@ -35,6 +35,7 @@ _CONTROLS = bytes({*range(32), 127} - {*b"\b\t\n\v\f\r\x1b"})
 _TWO_BYTES = ("gb18030", "shift_jis", "euc_kr", "big5")
 _WIDE = re.compile(rb"[\x80-\xff]+")
 _NESTED = re.compile(r"struct<|map<|list.*<.*list.*<")
+_DATED = re.compile(r"timestamp|date")
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _IDENTIFIER = re.compile(r"[^\W\d][\w.-]*")
 _SUGGESTED: dict[Shape, str] = {"time": "time", "address": "url", "text": "query"}
@@ -76,7 +77,7 @@ class FileFormat:
             quotes them.
         nested: Those of the columns that hold objects, which are neither items nor ids.
         lists: Those that hold lists of values.
-        shapes: What the values of each column look like, for text files.
+        shapes: What the values of each column look like; of typed columns, which are times.
         delimiter: Between fields, where it is not the format's.
         encoding: Where it is not UTF-8.
         time_formats: How each column that holds times writes them, where it is not ISO.
@@ -89,7 +90,7 @@ class FileFormat:
     certain_names: bool = True
     nested: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[Shape | None, ...] = ()
     delimiter: str | None = None
     encoding: str | None = None
     time_formats: dict[str, str]
@@ -201,7 +202,12 @@ def _parquet_format(path: Place) -> FileFormat:
     nested = frozenset(name for name, kind in types.items() if _NESTED.search(kind))
     lists = frozenset(name for name, kind in types.items() if _LIST.match(kind)) - nested
     return FileFormat(
-        format="parquet", columns=tuple(types), nested=nested, lists=lists, time_formats={}
+        format="parquet",
+        columns=tuple(types),
+        nested=nested,
+        lists=lists,
+        time_formats={},
+        shapes=tuple("time" if _DATED.match(kind) else None for kind in types.values()),
     )
 
 

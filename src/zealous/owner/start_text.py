@@ -122,7 +122,26 @@ def columns_section(page: Page, found: FoundLog, *, asks: bool = False) -> str:
         "in order; if the first line does name the columns, say --header."
     )
     heading = f"{found.first.name}: {found.format.describe()}"
-    return page.section(heading, "\n".join([*lines, ""]), named)
+    return page.section(heading, "\n".join([*lines, ""]), named, _times_text(found))
+
+
+def _times_text(found: FoundLog) -> str:
+    """Which of several columns with times was taken, and how to choose another."""
+    taken = found.column("time")
+    others = [
+        each.column
+        for each in found.guesses
+        if each.role not in ("time", "user") and found.format.shape(each.column) == "time"
+    ]
+    if not others:
+        return ""
+    return (
+        f"{taken} is taken for the time. Dates or times are also in "
+        f"{', '.join(others)}: to use another column, say --time {shlex.quote(others[0])}."
+        if taken
+        else f"No column is taken for the time. Dates or times are in {', '.join(others)}: to use "
+        f"one, say --time {shlex.quote(others[0])}."
+    )
 
 
 def unit_section(page: Page, found: FoundLog, unit: Unit) -> str:

@@ -203,9 +203,12 @@ def _columns_of_roles(columns: Columns, roles: Collection[str]) -> Columns:
 def _difference(role: str, planned: str | None, read: str | None) -> str:
     what = "the person" if role == "user" else f"the {role}"
     plan = f"column {planned!r} as {what}" if planned else f"no column as {what}"
+    if role == planned == "user":
+        plan += ", as every plan made without --user does"
     log = f"column {read!r}" if read else "none"
-    name = planned or (_TIME if role == "time" else "COLUMN")
+    as_planned = f"read it as planned (--{role} {planned}), or " if planned else ""
+    again = f"with --{role} {read}" if read else f"without --{role}"
     return (
-        f"the plan names {plan}, and the log is read with {log}: read it as planned (--{role} "
-        f"{name}), or plan again with --{role} {read or 'COLUMN'} and have that approved"
+        f"the plan names {plan}, and the log is read with {log}: {as_planned}plan again {again} "
+        "and have that approved"
     )
