@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-from publish import _log, _timed
+from publish import _timed, log_file
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -30,7 +30,7 @@ THREADS = 2
 
 def main() -> None:
     arguments = _arguments()
-    path = _log(arguments.users)
+    path = log_file(arguments.users)
     k, rounds, memory = arguments.k, arguments.rounds, arguments.memory
     methods: list[tuple[Method, Kind]] = [
         (KQuery(k=k), z.queries(1)),

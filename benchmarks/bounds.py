@@ -23,7 +23,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pyarrow.parquet as pq
-from mechanisms_data import REAL, REAL_TABLES, Table, generated, given
+from mechanisms_data import Table, chosen_tables, table_options
 from mechanisms_rivals import Floats, Keys, Pairs
 
 import zealous as z
@@ -39,22 +39,14 @@ FIRST = Fraction(1, 10)  # of epsilon and delta, for the first of two releases
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--real", nargs="*", choices=list(REAL_TABLES), default=list(REAL_TABLES))
-    parser.add_argument("--users", type=int, nargs="*", default=[50_000])
-    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
+    parser = table_options(__doc__, users=[50_000], draws=3)
     parser.add_argument("--epsilons", type=Fraction, nargs="+", default=[1, 2])
     parser.add_argument("--neighbors", choices=get_args(Neighbors), default="replace")
-    parser.add_argument("--draws", type=int, default=3)
     arguments = parser.parse_args()
     print(f"| table | epsilon | {' | '.join(f'm = {m}' for m in BOUNDS)} | two releases |")
     print(f"|---|---|{'---|' * len(BOUNDS)}---|")
     with tempfile.TemporaryDirectory() as folder:
-        names = arguments.real if REAL.exists() else []
-        real = (each for name in names for each in REAL_TABLES[name](Path(folder)))
-        for table in (*real, *map(generated, arguments.users), *map(given, arguments.tables)):
+        for table in chosen_tables(arguments, Path(folder)):
             _measure(table, arguments)
 
 

@@ -23,7 +23,8 @@ from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 
-from mechanisms_data import DATA, REAL
+from mechanisms_data import REAL
+from publish import DATA
 
 import zealous as z
 from zealous.items import Kind

@@ -11,7 +11,6 @@ every m, and at the best m of each.
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import tempfile
 from pathlib import Path
@@ -21,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from looks import users_by_range
-from mechanisms_data import REAL_TABLES, Table, given
+from mechanisms_data import Table, chosen_tables, table_options
 from mechanisms_rivals import Pairs
 
 import zealous as z
@@ -36,18 +35,11 @@ BOUNDS = (2, 3, 5, 8, 10, 15, 20, 30, 40, 60, 80)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--real", nargs="*", choices=list(REAL_TABLES), default=list(REAL_TABLES))
-    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
-    parser.add_argument("--draws", type=int, default=3)
-    arguments = parser.parse_args()
+    arguments = table_options(__doc__, draws=3).parse_args()
     print(f"| table | way | {' | '.join(f'm = {m}' for m in BOUNDS)} | best |")
     print(f"|---|---{'|---' * len(BOUNDS)}|---|")
     with tempfile.TemporaryDirectory() as folder:
-        real = (each for name in arguments.real for each in REAL_TABLES[name](Path(folder)))
-        for table in (*real, *map(given, arguments.tables)):
+        for table in chosen_tables(arguments, Path(folder)):
             _measure(table, arguments.draws)
 
 

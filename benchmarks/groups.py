@@ -21,7 +21,7 @@ import time
 import tracemalloc
 
 import numpy as np
-from publish import _log
+from publish import log_file
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -47,7 +47,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with DuckDB(memory="4GB", threads=2) as engine:
-        source = open_log(z.read_log(_log(arguments.users)), engine)
+        source = open_log(z.read_log(log_file(arguments.users)), engine)
         found = {"sessions": _sessions(source), "users": _histories(source)}
         together: list[tuple[float, ...]] = []
         for name in (*found, "sessions and a bot"):

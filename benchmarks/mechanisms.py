@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from looks import LOOK, choice_name, noisy_choice, users_by_range
-from mechanisms_data import REAL, REAL_TABLES, Table, generated, given
+from mechanisms_data import Table, chosen_tables, table_options
 from mechanisms_rivals import BOUNDS, REPEATED, RIVALS, Pairs, draw, repeat_selection
 
 import zealous as z
@@ -71,7 +71,7 @@ def main() -> None:
     results = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
     if not arguments.report:
         with tempfile.TemporaryDirectory() as folder:
-            for table in _tables(arguments, Path(folder)):
+            for table in chosen_tables(arguments, Path(folder)):
                 _say(table.name)
                 measured = _measured(table, arguments, Path(folder))
                 before = results.get(table.name, {"rows": []})["rows"]
@@ -85,13 +85,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--users", type=int, nargs="*", default=[50_000, 500_000])
-    parser.add_argument("--real", nargs="*", choices=list(REAL_TABLES), default=list(REAL_TABLES))
-    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
-    parser.add_argument("--draws", type=int, default=5)
+    parser = table_options(__doc__, users=[50_000, 500_000], draws=5)
     parser.add_argument("--neighbors", nargs="+", default=["add-remove", "replace"])
     parser.add_argument("--bounds", type=int, nargs="+", help="m to try, in place of the usual")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="MECHANISM")
@@ -102,14 +96,6 @@ def _arguments() -> argparse.Namespace:
 
 def _say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
-
-
-def _tables(arguments: argparse.Namespace, folder: Path) -> Iterator[Table]:
-    if REAL.exists():
-        for name in arguments.real:
-            yield from REAL_TABLES[name](folder)
-    yield from map(given, arguments.tables)
-    yield from map(generated, arguments.users)
 
 
 def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from publish import log_file
 
 import zealous as z
 from zealous.items import Kind
 from zealous.logs.log import Log
-from zealous.synthetic import generate
 
-DATA = Path(__file__).resolve().parent / "data"
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
 DESIGN = "pooled rounds were designed on it"
 LIMITS = "pooled rounds were not designed on it, but the limits of auto were tried on it"
@@ -49,13 +49,31 @@ class Table:
         return z.columns(self.items, items_per_user=items_per_user)
 
 
+def table_options(
+    description: str | None, *, users: Sequence[int] = (), draws: int
+) -> argparse.ArgumentParser:
+    """The options of a program that measures on these tables."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--real", nargs="*", choices=list(REAL_TABLES), default=list(REAL_TABLES))
+    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
+    parser.add_argument("--users", type=int, nargs="*", default=users, help="of generated logs")
+    parser.add_argument("--draws", type=int, default=draws)
+    return parser
+
+
+def chosen_tables(arguments: argparse.Namespace, folder: Path) -> Iterator[Table]:
+    """The tables that these options choose; real ones where they are available."""
+    for name in arguments.real if REAL.exists() else ():
+        yield from REAL_TABLES[name](folder)
+    yield from map(given, arguments.tables)
+    yield from map(generated, arguments.users)
+
+
 def generated_log(users: int, seed: int = 7) -> Log:
     """A search log; other people of the same kind with another seed."""
-    path = DATA / (f"log-{users}.parquet" if seed == 7 else f"log-{users}-{seed}.parquet")
-    DATA.mkdir(exist_ok=True)
-    if not path.exists():
-        generate(path, users=users, seed=seed)
-    return z.read_log(path)
+    return z.read_log(log_file(users, seed))
 
 
 def generated(users: int) -> Table:

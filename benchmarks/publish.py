@@ -43,8 +43,8 @@ THREADS = 2
 
 
 def main() -> None:
-    arguments = _arguments()
-    path = _log(arguments.users)
+    arguments = race_options(__doc__).parse_args()
+    path = log_file(arguments.users)
     m = arguments.items_per_user
     kinds = [z.queries(m), z.clicks(m), z.keywords(m), z.query_pairs(m)]
     goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=arguments.users)
@@ -77,21 +77,23 @@ class Seconds(NamedTuple):
     cpu: float
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+def race_options(description: str | None) -> argparse.ArgumentParser:
+    """The options of a program that times runs on a generated log."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--users", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--items-per-user", type=int, default=5)
     parser.add_argument("--memory", default="8GB")
-    return parser.parse_args()
+    return parser
 
 
-def _log(users: int) -> Path:
-    path = DATA / f"log-{users}.parquet"
+def log_file(users: int, seed: int = 7) -> Path:
+    """A generated search log; other people of the same kind with another seed."""
+    path = DATA / (f"log-{users}.parquet" if seed == 7 else f"log-{users}-{seed}.parquet")
     if not path.exists():
         DATA.mkdir(exist_ok=True)
         print(f"generating {path.name} (once)")
-        generate(path, users=users, seed=7)
+        generate(path, users=users, seed=seed)
     return path
 
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from publish import _log
+from publish import log_file
 
 PROGRAM = Path(sys.executable).with_name("zealous")
 
@@ -31,7 +31,7 @@ def main() -> None:
     print("|---|---|---|---|---|")
     first: float | None = None
     for users in arguments.users:
-        path = _log(users)
+        path = log_file(users)
         entries = pq.read_metadata(path).num_rows
         seconds, memory, spill = _publish(path, users, arguments)
         first = first or seconds / entries

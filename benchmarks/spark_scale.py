@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from publish import _log
+from publish import log_file
 
 PROGRAM = Path(sys.executable).with_name("zealous")
 RESULTS = Path(__file__).with_name("spark.json")
@@ -62,7 +62,7 @@ def main() -> None:
     arguments = _arguments()
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"runs": {}}
     for users in () if arguments.report else arguments.users:
-        path = _log(users)
+        path = log_file(users)
         found["runs"][str(pq.read_metadata(path).num_rows)] = _measure(path, users, arguments)
         found["runs"] = dict(sorted(found["runs"].items(), key=lambda each: int(each[0])))
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")

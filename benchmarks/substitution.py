@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from publish import _log
+from publish import log_file
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -38,7 +38,7 @@ def main() -> None:
         _rank(Path(arguments.counted), arguments.queries)
         return
     with tempfile.TemporaryDirectory() as folder:
-        _count(_log(arguments.users), Path(folder))
+        _count(log_file(arguments.users), Path(folder))
         # In a process of its own, so that its peak memory is not that of counting.
         number = str(arguments.queries)
         program = [sys.executable, __file__, "--queries", number, "--counted", folder]

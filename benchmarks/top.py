@@ -14,7 +14,6 @@ K, and the median relative error of counts.
 
 from __future__ import annotations
 
-import argparse
 import math
 import secrets
 import tempfile
@@ -28,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from looks import users_by_range
-from mechanisms_data import REAL_TABLES, given
+from mechanisms_data import chosen_tables, table_options
 from mechanisms_rivals import Ints, Pairs
 
 import zealous as z
@@ -55,19 +54,13 @@ class HalfForCounts(Pooled):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--real", nargs="*", choices=list(REAL_TABLES), default=list(REAL_TABLES))
-    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
+    parser = table_options(__doc__, draws=5)
     parser.add_argument("--top", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--draws", type=int, default=5)
     arguments = parser.parse_args()
     print("| table | K | how | of the true K | their users | median relative error |")
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        real = (each for name in arguments.real for each in REAL_TABLES[name](Path(folder)))
-        for table in (*real, *map(given, arguments.tables)):
+        for table in chosen_tables(arguments, Path(folder)):
             _measure(table.name, table.log, table.kind(1), arguments.top, arguments.draws)
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import duckdb
 import pyarrow.parquet as pq
-from publish import _log
+from publish import log_file, race_options
 
 import zealous as z
 from zealous.engines.duckdb import DuckDB
@@ -94,7 +94,9 @@ class Used(NamedTuple):
 
 
 def main() -> None:
-    arguments = _arguments()
+    parser = race_options(__doc__)
+    parser.add_argument("--only", nargs="+", help="names of the first column, or start")
+    arguments = parser.parse_args()
     rounds, only = arguments.rounds, arguments.only
     print(f"DuckDB {duckdb.__version__}, {THREADS} threads, {rounds} rounds\n")
     print(
@@ -114,16 +116,6 @@ def main() -> None:
             print(f"| {name} | {_median([_run(command) for _ in range(rounds)]).cpu:.2f} s |")
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--users", type=int, default=500_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--items-per-user", type=int, default=5)
-    parser.add_argument("--memory", default="8GB")
-    parser.add_argument("--only", nargs="+", help="names of the first column, or start")
-    return parser.parse_args()
-
-
 def _row(name: str, pairs: Sequence[tuple[Used, Used]]) -> str:
     plain, own = (_median(each) for each in zip(*pairs, strict=True))
     walls = [one.wall / other.wall for other, one in pairs]
@@ -140,7 +132,7 @@ def _median(used: Sequence[Used]) -> Used:
 
 def _races(arguments: argparse.Namespace, folder: Path) -> dict[str, Callable[[], Race]]:
     """All that is measured."""
-    parquet = _unlabelled(_log(arguments.users))
+    parquet = _unlabelled(log_file(arguments.users))
 
     def publish(log: Path, kinds: Sequence[str], *how: str) -> list[str]:
         return [
@@ -183,7 +175,7 @@ def _races(arguments: argparse.Namespace, folder: Path) -> dict[str, Callable[[]
 def _counts(log: Path, kinds: Sequence[str], arguments: argparse.Namespace) -> list[str]:
     """The statements of the yardstick: the first says where the log is."""
     planned = _planned(kinds, arguments)
-    read, alike = f"read_parquet('{log}')", _log(SMALL)  # the same columns, and opened at once
+    read, alike = f"read_parquet('{log}')", log_file(SMALL)  # the same columns, and opened at once
     if log.suffix != ".parquet":
         read, alike = f"read_csv('{log}', all_varchar = true)", _as_csv(alike, ".csv")
     found = [f"create temp view source as select * from {read}"]
