@@ -47,6 +47,7 @@ _NAMES = {  # the first that fits counts
     r"--(?P<name>memory|threads|temporary)": "engine=z.DuckDB({name}=...)",
     r"--spark-(?P<name>master|conf)": "engine=z.Spark({name}=...)",
     rf"--(?P<name>{'|'.join(_SAME)})": "{name}",
+    r"--(?P<name>[a-z][a-z-]*) FILE": "{name}",  # a public file, of whichever mechanism
 }
 _RULES = [
     (re.compile(rf"(?<![\w-]){option}(?![\w-])(?: [A-Z]{{2,}}\b)?"), name)

@@ -63,6 +63,7 @@ def test_every_option_that_an_error_names_has_a_name_in_python() -> None:
         ("with --id a -o s3://x/y: no", 'with account=z.Account(id="a") output="s3://x/y": no'),
         ("lower --items-per-user or --max-size", "lower items_per_user or max_size"),
         ("see `zealous plan --by A` or --by NAME", "see `zealous plan --by A` or by"),
+        ("say --price-list FILE: no other", "say price_list: no other"),
         ("my--user.csv and --", "my--user.csv and --"),
     ],
 )
