@@ -12,6 +12,7 @@ from zealous.audit.audit import Audit, Measurement
 from zealous.audit.audit import audit as run
 from zealous.cli import terminal
 from zealous.cli.help import JSON
+from zealous.cli.option_values import count_option
 from zealous.release.build import build_hash
 from zealous.version import VERSION
 
@@ -32,14 +33,7 @@ Examples:
 
 
 @click.command(help=_HELP)
-@click.option(
-    "--trials",
-    type=click.IntRange(min=100),
-    default=20_000,
-    show_default=True,
-    metavar="N",
-    help="How often each log is published.",
-)
+@count_option("--trials", least=100, default=20_000, description="How often each log is published.")
 @JSON
 def audit(trials: int, as_json: bool) -> None:
     """Test the guarantees by attacking the program."""

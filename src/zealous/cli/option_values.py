@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,20 @@ path_argument = partial(click.argument, type=_PATH)
 PLACE = _Place()
 NUMBER = _Number()
 ENGINE_NAME = _EngineName(list(ENGINES))
+
+
+def count_option(
+    *names: str, least: int, default: int, description: str, metavar: str = "N"
+) -> Callable[[Any], Any]:
+    """An option that takes a whole number of at least `least` and shows its default."""
+    return click.option(
+        *names,
+        type=click.IntRange(min=least),
+        default=default,
+        show_default=True,
+        metavar=metavar,
+        help=description,
+    )
 
 
 def whole_number(text: str | None, name: str) -> int:

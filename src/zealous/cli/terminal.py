@@ -166,6 +166,11 @@ def note(text: str) -> None:
         click.echo(_fit_stderr(text), err=True)
 
 
+def note_internal() -> None:
+    """Say on stderr that what was printed is for the owner alone."""
+    note("zealous: internal: these figures reveal the log and are not for publication")
+
+
 @contextmanager
 def keeping_finished_work(done: str) -> Iterator[None]:
     """For what is printed of work that is done: where stdout does not take it, the work stays."""

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.option_values import path_option
+from zealous.cli.option_values import count_option, path_option
 from zealous.cli.options.log import SEARCHES, log_from
 from zealous.cli.options.machine import ENGINE, embedded_from
 from zealous.engines.duckdb import DuckDB
@@ -74,21 +74,14 @@ Examples:
 @click.option(
     "--items-per-user", type=int, default=1, show_default=True, metavar="M", help="m of ZEALOUS."
 )
-@click.option(
+@count_option(
     "--victims",
-    type=click.IntRange(min=10),
+    least=10,
     default=300,
-    show_default=True,
-    metavar="N",
-    help="Number of people that the active attack targets.",
+    description="Number of people that the active attack targets.",
 )
-@click.option(
-    "--users",
-    type=click.IntRange(min=1000),
-    default=20_000,
-    show_default=True,
-    metavar="U",
-    help="Users of the synthetic log.",
+@count_option(
+    "--users", least=1000, default=20_000, description="Users of the synthetic log.", metavar="U"
 )
 @click.option(
     "--seed",

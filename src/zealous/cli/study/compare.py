@@ -80,7 +80,7 @@ def compare(
     else:
         findings(done)
         terminal.echo(f"Report: {output / 'report.html'}")
-    terminal.note("zealous: internal: these figures reveal the log and are not for publication")
+    terminal.note_internal()
 
 
 def findings(done: StudyResult) -> None:

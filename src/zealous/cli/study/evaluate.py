@@ -100,7 +100,7 @@ def evaluate(
         _print(found)
         if output is not None:
             terminal.echo(f"Written to {output}: internal-results.parquet and internal-results.csv")
-    terminal.note("zealous: internal: these figures reveal the log and are not for publication")
+    terminal.note_internal()
 
 
 def _print(found: Results) -> None:

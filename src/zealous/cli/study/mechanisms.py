@@ -12,7 +12,7 @@ import click
 from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
 from zealous.cli.one_machine import ONE_MACHINE
-from zealous.cli.option_values import path_option
+from zealous.cli.option_values import count_option, path_option
 from zealous.cli.options.items import ITEMS, items_option, kinds_from
 from zealous.cli.options.log import LOG, log_from
 from zealous.cli.options.machine import ENGINE, embedded_from
@@ -111,14 +111,7 @@ _FILES = tuple(
 @click.option(
     "--mechanisms", "compared", metavar="NAME,..", help="[default: all that the given files allow]"
 )
-@click.option(
-    "--draws",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Releases per mechanism and setting.",
-)
+@count_option("--draws", least=1, default=5, description="Releases per mechanism and setting.")
 @path_option(
     "-o", "--output", metavar="DIR", help="Where to write the table and a plot; marked internal."
 )
@@ -153,7 +146,7 @@ def mechanisms(items: str, output: Path | None, as_json: bool, **given: Any) -> 
         _print(found.rows)
         if output is not None:
             terminal.echo(f"Written to {output}: internal-mechanisms.csv, .json, .svg and .png")
-    terminal.note("zealous: internal: these figures reveal the log and are not for publication")
+    terminal.note_internal()
 
 
 def _split_list(text: str) -> list[str]:

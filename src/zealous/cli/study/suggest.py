@@ -8,7 +8,7 @@ import click
 
 from zealous.cli import terminal
 from zealous.cli.help import JSON
-from zealous.cli.option_values import path_argument
+from zealous.cli.option_values import count_option, path_argument
 from zealous.study.measures.suggestions import suggest as run
 
 _HELP = """Suggest substitutes for a query, learned from a release only.
@@ -28,15 +28,7 @@ Examples:
 @click.command(help=_HELP)
 @path_argument("release")
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
-@click.option(
-    "-n",
-    "most",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="How many for each query at most.",
-)
+@count_option("-n", "most", least=1, default=5, description="How many for each query at most.")
 @JSON
 def suggest(release: Path, queries: tuple[str, ...], most: int, as_json: bool) -> None:
     """Suggest what to ask instead of a query."""
