@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 
 from zealous.study.curve_look import Look
-from zealous.study.report.parts import Axis, Chart, Panel, Scale
+from zealous.study.report.parts import Axis, Chart, Line, Panel, Scale
 from zealous.study.report.results_view import (
     EPSILON,
     ORIGINAL,
@@ -32,61 +32,50 @@ _CURVES_OF_M = (1, 2, 4, 8, 10, 40)
 
 def top_over_m(view: ResultsView) -> Chart:
     """Precision and coverage of the most frequent items over m: a curve for each j."""
-    tops = view.study["top"]
-    return Chart(
-        name="top-j-over-m",
-        title="The most frequent items over m, a curve for each top-j",
-        rows=[
-            [
-                Panel(
-                    title=kind_label(kind),
-                    x=M,
-                    y=label,
-                    lines=[
-                        view.line(
-                            f"top {j:,}",
-                            _ladder_look(number, len(tops)),
-                            measure,
-                            kind,
-                            Entry(method=ZEALOUS, epsilon=view.epsilon),
-                            over="m",
-                            at=j,
-                        )
-                        for number, j in enumerate(tops)
-                    ],
-                )
-                for kind in view.paper_kinds
-            ]
-            for measure, label in TOP_LABELS.items()
-        ],
-        share="row",
-        y=_SCALES,
-    )
+    entry = Entry(method=ZEALOUS, epsilon=view.epsilon)
+
+    def curve(measure: str, kind: str, look: Look, j: int) -> Line:
+        return view.line(f"top {j:,}", look, measure, kind, entry, over="m", at=j)
+
+    title = "The most frequent items over m, a curve for each top-j"
+    return _top_chart(view, "top-j-over-m", title, M, view.study["top"], curve)
 
 
 def top_over_j(view: ResultsView) -> Chart:
     """Precision and coverage of the most frequent items over j: a curve for each m."""
     tried = view.values_tried("m", ZEALOUS)
     many = [m for m in _CURVES_OF_M if m in tried]
+
+    def curve(measure: str, kind: str, look: Look, m: int) -> Line:
+        entry = Entry(method=ZEALOUS, epsilon=view.epsilon, m=m)
+        return view.line(f"m = {m}", look, measure, kind, entry, over="at")
+
+    title = "The most frequent items over j, a curve for each m"
+    return _top_chart(view, "top-j-over-j", title, TOP_AXIS, many, curve)
+
+
+def _top_chart(
+    view: ResultsView,
+    name: str,
+    title: str,
+    x: Axis,
+    settings: Sequence[int],
+    curve: Callable[[str, str, Look, int], Line],
+) -> Chart:
+    """A row for each measure, a panel for each kind, a curve for each setting."""
+    looks = [_ladder_look(number, len(settings)) for number in range(len(settings))]
     return Chart(
-        name="top-j-over-j",
-        title="The most frequent items over j, a curve for each m",
+        name=name,
+        title=title,
         rows=[
             [
                 Panel(
                     title=kind_label(kind),
-                    x=TOP_AXIS,
+                    x=x,
                     y=label,
                     lines=[
-                        view.line(
-                            f"m = {m}",
-                            _ladder_look(number, len(many)),
-                            measure,
-                            kind,
-                            Entry(method=ZEALOUS, epsilon=view.epsilon, m=m),
-                            over="at",
-                        )
-                        for number, m in enumerate(many)
+                        curve(measure, kind, look, each)
+                        for look, each in zip(looks, settings, strict=True)
                     ],
                 )
                 for kind in view.paper_kinds
