@@ -18,9 +18,8 @@ from zealous.items.text import clicked_urls
 from zealous.libraries import pa, pc
 from zealous.logs.normalization import has_word, is_visible, normalized_query, words
 from zealous.logs.source import Source
-from zealous.privacy.guarantee import SESSION_GAP, positive_integer
+from zealous.privacy.guarantee import SESSION_GAP, check_session_gap
 
-_YEAR = 525_600
 _TYPED_SHARE = 0.10  # of pairs: more are no reformulations
 _ASKED = "what was asked, in lower case"
 _CLICKED = "an address that was clicked"
@@ -183,8 +182,7 @@ class Pairs(Kind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if positive_integer(self.session_gap, "session_gap") > _YEAR:
-            raise UsageError("session_gap must be at most a year, which is 525600 minutes")
+        check_session_gap(self.session_gap)
 
     def notes(self) -> list[str]:
         """What its settings mean."""

@@ -80,6 +80,15 @@ def _has_key(line: str) -> bool:
     return False
 
 
+def signature_file(signed: Path) -> Path:
+    """Where the signature of a plan or of a release stands: beside it, not within.
+
+    >>> signature_file(Path("logs/march")).as_posix()
+    'logs/march.sig'
+    """
+    return signed.with_name(f"{signed.name}.sig")
+
+
 def sign(
     message: bytes, key: Path, *, namespace: str = NAMESPACE, passphrase: str | None = None
 ) -> str:

@@ -26,6 +26,7 @@ Definition = Literal["probabilistic", "indistinguishable"]
 ONE_EACH = "Whoever has several is protected once for each."
 ONLY_THIS = "Only this release leaves; other releases from the same people add to the budget."
 SESSION_GAP = 30  # minutes without a query end a session
+_YEAR = 525_600  # minutes
 PURE = "epsilon-differential privacy (delta = 0)"
 
 _UNNAMED = re.compile(r"unnamed_column_(\d+)")
@@ -93,6 +94,12 @@ def positive_integer(value: object, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise UsageError(f"{name} must be a whole number of at least 1")
     return value
+
+
+def check_session_gap(minutes: object) -> None:
+    """Check how many minutes without a query end a session."""
+    if positive_integer(minutes, "session_gap") > _YEAR:
+        raise UsageError(f"session_gap must be at most a year, which is {_YEAR} minutes")
 
 
 def unnamed_column(place: int) -> str:

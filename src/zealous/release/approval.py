@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from zealous.errors import UsageError, reason
-from zealous.ledger.signatures import sign
+from zealous.ledger.signatures import sign, signature_file
 from zealous.planning.plan import Plan
-
-
-def signature_file(plan: Path) -> Path:
-    """Where the signature of a plan is looked for."""
-    return plan.with_name(f"{plan.name}.sig")
 
 
 def write_signature(planned: Plan, plan: Path, key: Path, *, passphrase: str | None = None) -> Path:

@@ -8,7 +8,8 @@ from html import escape
 
 from zealous.ledger.book import Book
 from zealous.planning.plan import Plan
-from zealous.series.forecast import cost_of, lasts_until, missing_releases, with_releases
+from zealous.release.charging import charge_of_plan
+from zealous.series.forecast import lasts_until, missing_releases, with_releases
 from zealous.series.series import Series
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _RIGHT, _BOTTOM = 56, 64, 600, 260, 84, 56
@@ -55,7 +56,7 @@ def budget_steps(series: Series, book: Book, plan: Plan) -> list[Step]:
     for release, period in missing_releases(series, book)[:_AHEAD]:
         if last is None or period.first > last.first:
             break
-        book = with_releases(book, cost_of(plan), [(release, period)])
+        book = with_releases(book, charge_of_plan(plan), [(release, period)])
         steps.append(_step(str(period), book, planned=True))
     return steps
 

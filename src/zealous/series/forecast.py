@@ -17,7 +17,7 @@ from zealous.ledger.reservation import preview_entry
 from zealous.planning.plan import Plan
 from zealous.privacy.guarantee import format_number
 from zealous.privacy.period import Period
-from zealous.release.charging import losses_of
+from zealous.release.charging import charge_of_plan
 from zealous.series.series import Series
 
 _FAR = 1_000  # periods ahead that are looked at
@@ -97,7 +97,7 @@ def price(
         lasted_until=lasted_until,
         lasts_until=None,
     )
-    later, charge = book, cost_of(plan)
+    later, charge = book, charge_of_plan(plan)
     for release, period in wanted:
         if not _is_granted(later, charge, period):
             return found
@@ -109,7 +109,7 @@ def price(
 def lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:
     """The last period up to which each has a release or would be granted one; None for none."""
     missing = missing_releases(series, book)
-    granted = _how_many_granted(book, cost_of(plan), missing)
+    granted = _how_many_granted(book, charge_of_plan(plan), missing)
     _, refused = missing[granted] if granted < len(missing) else ("", None)
     last = None
     for period in itertools.islice(series.periods(), _FAR):
@@ -140,11 +140,6 @@ def with_releases(book: Book, charge: Charge, releases: Sequence[tuple[str, Peri
         for seq, (release, period) in enumerate(releases, first)
     }
     return replace(book, entries={**book.entries, **more})
-
-
-def cost_of(plan: Plan) -> Charge:
-    """What one release costs by a plan."""
-    return Charge.of(plan.goal, losses=losses_of(plan))
 
 
 def _how_many_granted(book: Book, charge: Charge, wanted: Sequence[tuple[str, Period]]) -> int:

@@ -6,18 +6,9 @@ import shlex
 from pathlib import Path
 
 from zealous.errors import Refused, UsageError, reason
-from zealous.ledger.signatures import PROGRAM, RELEASE_NAMESPACE, sign
+from zealous.ledger.signatures import PROGRAM, RELEASE_NAMESPACE, sign, signature_file
 from zealous.release.bundle import Release, release_folder
 from zealous.verification.verify import verify
-
-
-def release_signature_file(release: Path) -> Path:
-    """Where the signature of a release stands: beside its directory, which holds its files alone.
-
-    >>> release_signature_file(Path("logs/march")).as_posix()
-    'logs/march.sig'
-    """
-    return release.with_name(f"{release.name}.sig")
 
 
 def sign_release(
@@ -40,7 +31,7 @@ def sign_release(
         raise Refused(
             f"this release fails a check, so it is not signed; {failed[0].name}: {failed[0].detail}"
         )
-    target = release_signature_file(path)
+    target = signature_file(path)
     if target.exists():
         raise UsageError(f"{target} exists already: remove it to sign anew")
     content = (path / "release.json").read_bytes()
@@ -55,7 +46,7 @@ def sign_release(
 
 def check_command(release: Path) -> str:
     """How a recipient checks the signature of a release, given a file of allowed signers."""
-    signature = shlex.quote(str(release_signature_file(release)))
+    signature = shlex.quote(str(signature_file(release)))
     return (
         f"{PROGRAM} -Y verify -f allowed_signers -I NAME -n {RELEASE_NAMESPACE} -s {signature} "
         f"< {shlex.quote(str(release / 'release.json'))}"

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from zealous.errors import ZealousError
 from zealous.ledger import Ledger, existing_ledger
 from zealous.ledger.book import Book
+from zealous.ledger.signatures import signature_file
 from zealous.planning.part import forecast
 from zealous.planning.plan import Plan
 from zealous.planning.plan_file import read_plan
 from zealous.privacy.guarantee import UNITS, format_number
 from zealous.record.record import Record
-from zealous.release.approval import signature_file
 from zealous.web.bench import Bench
 from zealous.web.decisions import Decision, plan_hash, read_decision
 from zealous.web.folders import PLAN_ENDING

@@ -11,7 +11,7 @@ from zealous.engines.engine import Engine, require_local
 from zealous.engines.sql import literal
 from zealous.errors import UsageError
 from zealous.logs.source import Source
-from zealous.privacy.guarantee import SESSION_GAP, positive_integer
+from zealous.privacy.guarantee import SESSION_GAP, check_session_gap, positive_integer
 from zealous.registry import Registry
 from zealous.study.curve_look import Look
 
@@ -161,8 +161,7 @@ class BySession(AmongK):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if positive_integer(self.session_gap, "session_gap") > _YEAR:
-            raise UsageError("session_gap must be at most a year, which is 525600 minutes")
+        check_session_gap(self.session_gap)
 
     def check(self, roles: Collection[str]) -> None:
         """Refuse a log whose columns do not allow the method."""
@@ -172,9 +171,6 @@ class BySession(AmongK):
                 f"{self.name} works on sessions, and the log has neither times nor session ids: "
                 "say --time COLUMN or --session COLUMN"
             )
-
-
-_YEAR = 525_600
 
 
 def new_secret() -> str:

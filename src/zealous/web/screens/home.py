@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from zealous.verification.signing import release_signature_file
+from zealous.ledger.signatures import signature_file
 from zealous.web.bench import Bench
 from zealous.web.folders import FolderContents
 from zealous.web.plans import plan_states, records
@@ -47,7 +47,7 @@ def _next_step(bench: Bench, found: FolderContents, states: dict[str, str]) -> t
     known = records(bench)
     reviewed = {record.review.parent_id for record in known.values() if record.review}
     for name, record in known.items():
-        signed = release_signature_file(bench.folders.path(name)).exists()
+        signed = signature_file(bench.folders.path(name)).exists()
         asked = urlencode({"release": name})
         if record.review is None and record.id not in reviewed and not signed:
             return f"Review {name} before it leaves", f"/review?{asked}"

@@ -10,8 +10,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from zealous.errors import Refused
+from zealous.ledger.signatures import signature_file
 from zealous.release.text.statement import statement
-from zealous.verification.signing import check_command, release_signature_file, sign_release
+from zealous.verification.signing import check_command, sign_release
 from zealous.verification.verify import SHOWN, STATES
 from zealous.web.bench import Bench, form_of, see_other
 from zealous.web.releases import ShownRelease
@@ -50,7 +51,7 @@ def routes(bench: Bench) -> list[Route]:
 
 
 def _page(release: ShownRelease) -> dict[str, Any]:
-    signature = release_signature_file(release.path)
+    signature = signature_file(release.path)
     return {
         "release": release,
         "record": release.record,
