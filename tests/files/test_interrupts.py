@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
@@ -19,6 +20,8 @@ def raised() -> Iterator[None]:
     before, hook = {each: signal.getsignal(each) for each in STOPS}, sys.unraisablehook
     interrupts.raise_on(STOPS)
     yield
+    interrupts._raised.clear()
+    signal.set_wakeup_fd(-1)
     for each, handler in before.items():
         signal.signal(each, handler)
     sys.unraisablehook = hook
@@ -62,6 +65,7 @@ def test_a_second_signal_does_not_break_off_the_cleaning_up() -> None:
         signal.raise_signal(STOPS[0])
     for each in STOPS:
         signal.raise_signal(each)
+    assert interrupts.was_raised()
 
 
 def test_nothing_is_shown_of_other_errors(capfd: pytest.CaptureFixture[str]) -> None:
@@ -75,3 +79,28 @@ def test_nothing_is_shown_of_other_errors(capfd: pytest.CaptureFixture[str]) -> 
     next(begun)
     del begun
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("arrives", STOPS)
+def test_an_interrupt_calls_off_what_others_work_at(arrives: signal.Signals) -> None:
+    called = threading.Event()
+
+    def failing() -> None:
+        raise ValueError
+
+    with interrupts.calling_off(failing), interrupts.calling_off(called.set):
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(arrives)
+        assert called.wait(10)
+
+
+def test_what_has_ended_is_not_called_off() -> None:
+    called: list[str] = []
+    with interrupts.calling_off(lambda: called.append("over")):
+        pass
+    with interrupts.calling_off(lambda: called.append("there")):
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(STOPS[0])
+        while not called:
+            time.sleep(0.01)
+    assert called == ["there"]

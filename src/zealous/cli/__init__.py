@@ -30,6 +30,7 @@ _SECTIONS = {
     "Check": ("verify", "changes", "audit"),
     "Study": ("study",),
 }
+_INTERRUPTED = "interrupted; no release was left half-written"
 
 
 class _Commands(SpeakingOptions, Commands):
@@ -58,8 +59,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run a command; whatever goes wrong becomes one clear line that quotes no data."""
-    interrupts.raise_on((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     _open_closed_streams()
+    interrupts.raise_on((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     try:
         _check_arguments(sys.argv[1:])
         code = cli.main(standalone_mode=False) or 0
@@ -75,13 +76,15 @@ def main() -> None:
     except ZealousError as error:
         code = _fail(str(error), 1)
     except (KeyboardInterrupt, click.Abort):
-        code = _fail("interrupted; no release was left half-written", 1)
+        code = _fail(_INTERRUPTED, 1)
     except BrokenPipeError:
         terminal.discard_output(sys.stdout)
         code = 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             sys.exit(_fail("the name of a file or folder is too long", 2))
+        if interrupts.was_raised():
+            sys.exit(_fail(_INTERRUPTED, 1))
         # Neither the message nor the values of an unforeseen error may be shown: they can hold
         # data. Where it happened can.
         where = traceback.extract_tb(error.__traceback__)[-1]

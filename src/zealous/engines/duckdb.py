@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zealous.engines.engine import Each, Opened, Option, register
 from zealous.engines.sql import Step, comma_separated, identifier, literal, statement
 from zealous.errors import LogError, UsageError, ZealousError, reason
-from zealous.files import parquet, standard_input
+from zealous.files import interrupts, parquet, standard_input
 from zealous.files.frames import Frame, is_frame
 from zealous.files.limits import Limits
 from zealous.files.lines import Layout, Skipped, columns
@@ -124,6 +124,9 @@ class DuckDB:
         }
         try:
             self._connection = duckdb.connect(config=config)
+            self._until_exit.callback(self._connection.close)
+            # Else a query that is given up first finishes what its threads are at.
+            self._until_exit.enter_context(interrupts.calling_off(self._connection.interrupt))
             _measure_progress(self._connection)
         except duckdb.Error:
             self._until_exit.close()
@@ -134,10 +137,7 @@ class DuckDB:
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self._connection.close()
-        finally:
-            self._until_exit.close()
+        self._until_exit.close()
 
     @property
     def working_memory(self) -> int:

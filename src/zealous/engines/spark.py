@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import unquote
 
@@ -22,7 +22,7 @@ from zealous.engines.spark_tables import StoredTables
 from zealous.engines.sql import Step, comma_separated, identifier, statement
 from zealous.engines.transpile import to_spark
 from zealous.errors import LogError, UsageError
-from zealous.files import parquet
+from zealous.files import interrupts, parquet
 from zealous.files.frames import is_frame
 from zealous.files.limits import Limits
 from zealous.files.lines import (
@@ -101,6 +101,7 @@ class Spark:
         self._before: dict[str, str | None] = {}
         self._shipped = False
         self._entered = 0
+        self._until_exit = ExitStack()
 
     def __repr__(self) -> str:
         return "Spark()"  # its settings may hold credentials
@@ -140,6 +141,8 @@ class Spark:
             self._before = {name: session.conf.get(name, None) for name in MEANING}
             for name, value in MEANING.items():
                 session.conf.set(name, value)
+        # Else PySpark waits for the end of a job whose result nobody wants any more.
+        self._until_exit.enter_context(interrupts.calling_off(session.interruptAll))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -161,6 +164,7 @@ class Spark:
             self._kept.clear()
             self._stored.tables.clear()
         finally:
+            self._until_exit.close()
             self._columns.clear()  # files may change before they are opened again
 
     def place(self, given: object) -> OnCluster | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -41,29 +43,40 @@ _OWN = {
 def make_session(master: str, conf: Mapping[str, str]) -> Any:
     """A session of our own; it ends with the process."""
     try:
+        from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
     except ImportError:
         raise UsageError("Spark is not installed: pip install 'zealous[spark]'") from None
-    builder = SparkSession.builder
-    if master.startswith("sc://"):
-        builder = builder.remote(master)
-        own = {"spark.app.name": _OWN["spark.app.name"]}
-    else:
-        builder = builder.master(master)
-        own = dict(_OWN)
+    remote = master.startswith("sc://")
+    own = {"spark.app.name": _OWN["spark.app.name"]} if remote else dict(_OWN)
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         own["spark.sql.shuffle.partitions"] = str(4 * (os.cpu_count() or 1))
-    for name, value in {**own, **conf}.items():
-        builder = builder.config(name, value)
+    where = {"spark.remote" if remote else "spark.master": master}
+    settings: dict[str, Any] = {**where, **own, **conf}
     with (
         wrap_errors(
             "Spark cannot be started: it needs Java 17 or later (JAVA_HOME), and a --spark-master "
             "that answers"
         ),
         _java_silenced(),
+        _keeping_interrupt(),
     ):
-        return builder.getOrCreate()
+        if not remote:
+            # In a thread, which no signal breaks off: a Java that is started halfway never ends.
+            with ThreadPoolExecutor(1) as thread:
+                made = SparkConf().setAll(list(settings.items()))
+                thread.submit(SparkContext._ensure_initialized, conf=made).result()
+        return SparkSession.builder.config(map=settings).getOrCreate()
+
+
+@contextmanager
+def _keeping_interrupt() -> Iterator[None]:
+    """PySpark takes Ctrl-C for itself, where somebody else had it: give it back."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if before not in (None, signal.default_int_handler, signal.getsignal(signal.SIGINT)):
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -91,7 +104,16 @@ def wrap_errors(what: str = "the cluster could not run a step") -> Iterator[None
     except Exception as error:
         if not is_spark_error(error):
             raise
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
         raise _without_data(what, error) from None
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether it was raised on the way out of an interrupt, in whose place it then stands."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 @contextmanager

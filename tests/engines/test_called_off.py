@@ -1,0 +1,61 @@
+"""An interrupt ends what an engine is at, however long it would go on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+# Ends by itself after weeks; READ is what one of the cases below says.
+PROGRAM = """
+import os, signal, threading, time
+from zealous.engines.duckdb import DuckDB
+from zealous.engines.sql import Step
+from zealous.files import interrupts
+
+interrupts.raise_on([signal.SIGTERM])
+
+
+def stop():
+    while time.process_time() < begun + 0.5:  # by then its threads are at it
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+with DuckDB(threads=2) as engine:
+    engine.append_rows("many", [Step("many", "select range as n from range(1000000)")])
+    pairs = Step("pairs", "select sum(hash(a.n + b.n)) as s from many as a, many as b")
+    begun = time.process_time()
+    threading.Thread(target=stop).start()
+    try:
+        READ
+    except KeyboardInterrupt:
+        print("interrupted")
+print(os.listdir("tmp"))
+"""
+READS = {
+    "rows": "engine.rows([pairs])",
+    "batches": "list(engine.batches([pairs]))",
+    "append_rows": "engine.append_rows('kept', [pairs])",
+    "materialize": "engine.materialize('kept', [pairs], lambda batch: batch)",
+}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_query_of_duckdb_is_called_off(read: str, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.replace("READ", READS[read])))
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "interrupted\n[]\n", done.stderr
+    assert done.stderr == ""
