@@ -42,7 +42,6 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.mark.extended
-@pytest.mark.false_alarm(1e-7, "an audit of a mechanism of one's own, by a program from scratch")
 def test_the_program_runs(said: tuple[Path, str]) -> None:
     *methods, audit = said[1].splitlines()
     assert [line.split()[0] for line in methods] == ["zealous", "tens", "no-digits", "k-query"]

@@ -65,7 +65,9 @@ Command = Callable[[Part, Path], Sequence[str]]  # to run a part, its outcomes t
 _NAMED = {"kills": "killed", "hostile": "hostile", "audit": "million_trials"}
 _OTHER = " and ".join(f"not {word}" for word in (*_NAMED.values(), "planted_bug"))
 _DRAWN = "false_alarm and not soak and not extended and not spark"
-_AUDITS = "the_command_prints or the_program_runs"  # each a minute
+_VERDICTS = "verdict_on"
+# Of these each repetition starts programs; the rules that they are judged by are repeated above.
+_PROGRAMS = "the_command_prints or extending"
 _KILLED = ("tests/files", "tests/ledger", "tests/release", "tests/series", "tests/spark")
 # Where a part names folders, the tests of others are not even collected.
 PARTS = (
@@ -83,8 +85,17 @@ PARTS = (
     ),
     Part("spark", ("-m", "soak and spark", "-k", _OTHER), 10),
     Part("rest", ("-m", "soak and not spark", "-k", _OTHER), 10),
-    Part("statistics", ("-m", _DRAWN, "-k", f"not ({_AUDITS})", "--times", "200"), 4),
-    Part("verdicts", ("-m", "false_alarm and not spark", "-k", _AUDITS, "--times", "20"), 6),
+    Part(
+        "statistics",
+        ("-m", _DRAWN, "-k", f"not ({_VERDICTS} or {_PROGRAMS})", "--times", "200"),
+        4,
+    ),
+    # In one process: what verdicts share is drawn once in each.
+    Part(
+        "verdicts",
+        ("-n", "0", "-m", "false_alarm and not spark", "-k", _VERDICTS, "--times", "200"),
+        18,
+    ),
     Part("examples", ("-m", "hypothesis", "--hypothesis-profile=free"), 8),
     Part("noise", ("-m", "not soak and not extended and not spark", "--stream", "{commit}"), 15),
     Part("coverage", (), 15, program=("tests/support/coverage_floor.py",)),

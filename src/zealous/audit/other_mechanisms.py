@@ -37,21 +37,20 @@ _WHERE = " (pooled, domain, prior, of-smaller)"
 
 def check_other_mechanisms(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
+    logs = write_logs(directory)
+    started = {name: start_run(log, _options()) for name, log in logs.items()}
+    return run_checks({name: finish() for name, finish in started.items()}, CHECKS, _WHERE)
+
+
+def write_logs(directory: Path) -> dict[str, Path]:
+    """Neighbouring logs, each in a folder of its own, beside the public lists."""
     others = background_lines()
     hers = "victim,my own secret,http://listed.example,t0"
     sites = [f"http://site{number}.example" for number in range(30)]
     _write_list(directory / "sites.txt", [*sites, "http://listed.example", "http://nobody.example"])
     _write_list(directory / "tags.txt", [f"t{number}" for number in range(40)])
     logs = {"with": [hers, *others], "without": others, "again": others}
-    started = {
-        name: start_run(write_log(directory, name, lines), _options())
-        for name, lines in logs.items()
-    }
-    runs = {name: finish() for name, finish in started.items()}
-    follows = {
-        "the plan follows from the theorems": plan_follows_from(_EPSILON, _DELTA, len(_SPLIT))
-    }
-    return run_checks(runs, {**ALWAYS, **follows}, _WHERE)
+    return {name: write_log(directory, name, lines) for name, lines in logs.items()}
 
 
 def _write_list(path: Path, items: list[str]) -> None:
@@ -70,3 +69,9 @@ def _options() -> list[str]:
         "--prior", "columns:tag=../tags.txt",
         "--ledger", "ledger", "--id", "audit", "--signed-by", "audit", "--json",
     ]  # fmt: skip
+
+
+CHECKS = {
+    **ALWAYS,
+    "the plan follows from the theorems": plan_follows_from(_EPSILON, _DELTA, len(_SPLIT)),
+}

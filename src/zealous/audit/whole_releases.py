@@ -41,12 +41,18 @@ class Check:
 
 def check_bundle(directory: Path) -> list[Check]:
     """Publish neighbouring logs with the real command, and compare what may not differ."""
-    logs = {name: write_log(directory, name, lines) for name, lines in _neighbouring_logs().items()}
+    logs = write_logs(directory)
     started = {name: start_run(log, _options(DECLARED)) for name, log in logs.items()}
     too_many = start_run(write_log(directory, "too many", background_lines()), _options(_USERS - 1))
     runs = {name: finish() for name, finish in started.items()}
     refused = Check(name="more users than declared are refused", passed=_is_refused(too_many()))
-    return [refused, *run_checks(runs, _CHECKS)]
+    return [refused, *run_checks(runs, CHECKS)]
+
+
+def write_logs(directory: Path) -> dict[str, Path]:
+    """Neighbouring logs, each in a folder of its own."""
+    logs = _neighbouring_logs()
+    return {name: write_log(directory, name, lines) for name, lines in logs.items()}
 
 
 def run_checks(
@@ -234,7 +240,7 @@ ALWAYS: dict[str, Callable[[Mapping[str, Run]], bool]] = {
     "CSV and Parquet hold the same rows": _files_agree,
     "two runs draw different noise": _noise_differs,
 }
-_CHECKS = {
+CHECKS = {
     **ALWAYS,
     "nothing at or below tau' is published": _counts_exceed_tau_prime,
     "two runs draw different selection keys": _keys_differ,
