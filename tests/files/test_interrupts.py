@@ -104,3 +104,14 @@ def test_what_has_ended_is_not_called_off() -> None:
         while not called:
             time.sleep(0.01)
     assert called == ["there"]
+
+
+def test_what_was_ignored_stays_ignored() -> None:
+    """As where `nohup` started the process."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        interrupts.raise_on((signal.SIGHUP,))
+        signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -46,9 +46,10 @@ def raise_on(signals: Iterable[signal.Signals]) -> None:
 
     What is raised while Python lets a generator or another object go is told to a hook and then
     forgotten. An interrupt is raised again a moment later; of anything else nothing is shown, since
-    its message could quote data.
+    its message could quote data. A signal that whoever started the process had ignored stays
+    ignored, as `nohup` does with SIGHUP.
     """
-    known = tuple(signals)
+    known = tuple(each for each in signals if signal.getsignal(each) is not signal.SIG_IGN)
 
     def interrupt(_: int, __: FrameType | None) -> None:
         for each in known:
@@ -57,7 +58,7 @@ def raise_on(signals: Iterable[signal.Signals]) -> None:
         raise KeyboardInterrupt
 
     def on_forgotten(forgotten: sys.UnraisableHookArgs) -> None:
-        if issubclass(forgotten.exc_type, KeyboardInterrupt):
+        if known and issubclass(forgotten.exc_type, KeyboardInterrupt):
             signal.signal(known[0], interrupt)
             main, again = threading.main_thread().ident or 0, known[0]
             timer = threading.Timer(_AGAIN, signal.pthread_kill, (main, again))
