@@ -43,4 +43,7 @@ def init(file: Path, log: str, first: str, every: Every, name: str | None) -> No
     """Write a commented series.toml to start from."""
     name = file.absolute().parent.name if name is None else name
     write_series_file(file, name=name, log=log, every=every, first=first)
-    terminal.note(f"Written to {file}. Next: zealous series price {file}")
+    terminal.note(
+        f"Written to {file}. Next: make the plan that it names (zealous plan ... -o plan.json), "
+        f"then zealous series price {file}"
+    )
