@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Forks
-from monthly_series import LATE, TOML, a_series, periods, seen, write_logs
+from monthly_series import LATE, TOML, a_series, periods, plan_without_times, seen, write_logs
 
 import zealous as z
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, UsageError, speaking_options
 from zealous.ledger import Ledger
+from zealous.planning.plan_file import write_plan
 from zealous.privacy.composition import Filter, across_releases
 from zealous.release.charging import losses_of
 from zealous.series.run import run_series
@@ -46,6 +47,27 @@ def test_what_is_due_is_published_once(tmp_path: Path) -> None:
     assert all(z.verify(each, ledger=series.ledger) for each in releases)
     assert (tmp_path / "releases/2026-03.changes/changes.csv").exists()
     assert (tmp_path / "releases/2026-02.changes/changes.svg").exists()
+
+
+def test_a_plan_without_times_is_refused_where_entries_of_a_period_are_told_by_them(
+    tmp_path: Path,
+) -> None:
+    series = a_series(tmp_path, months=1)
+    series.plan.unlink()
+    write_plan(plan_without_times(), series.plan)
+    with pytest.raises(UsageError, match="plan again with --time COLUMN"), speaking_options():
+        run_series(series, today=LATE)
+    assert not series.ledger.exists()
+    declared = a_series(tmp_path, months=1, more="all_in_period = true")
+    assert run_series(declared, today=LATE).published
+
+
+def test_what_is_wrong_with_a_log_is_said_in_the_keys_of_the_file(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=1)
+    (tmp_path / "logs/2026-01.csv").write_text("user;query;time\na;b;2026-01-01\n")
+    with speaking_options():
+        (why,) = run_series(series, today=date(2026, 2, 5)).failed.values()
+    assert "`zealous start` finds out delimiter and encoding" in why
 
 
 def test_a_clock_that_jumps_publishes_nothing_twice(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import zealous as z
+from zealous.planning.plan import Plan
 from zealous.planning.plan_file import write_plan
 from zealous.series.series import Series
 
@@ -38,12 +39,18 @@ def write_logs(folder: Path, months: int, users: int = 150) -> None:
 
 def a_series(folder: Path, *, months: int = 3, more: str = "", cap: str = CAP) -> Series:
     write_logs(folder, months)
-    plan = z.plan(GOAL, z.queries(1), mechanism="gaussian")
-    columns = z.Columns(user="user", query="query", time="time")
     if not (folder / "plan.json").exists():
+        plan = plan_without_times()
+        columns = z.Columns(user="user", query="query", time="time")
         write_plan(plan.for_log(columns), folder / "plan.json")
     (folder / "series.toml").write_text(f"{TOML}{more}\n{cap}")
     return Series.read(folder / "series.toml")
+
+
+def plan_without_times() -> Plan:
+    """Of logs whose columns are user and query."""
+    plan = z.plan(GOAL, z.queries(1), mechanism="gaussian")
+    return plan.for_log(z.Columns(user="user", query="query"))
 
 
 def periods(folder: Path) -> list[str]:

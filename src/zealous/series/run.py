@@ -28,6 +28,15 @@ from zealous.series.one_release import OneRelease, Say, release_before
 from zealous.series.series import Series
 from zealous.series.status import SeriesStatus, status
 
+_KEYS = {
+    "--all-in-period": "all_in_period = true",
+    "--columns": "names",
+    "--delimiter": "delimiter",
+    "--encoding": "encoding",
+    "--time-format": "time_format",
+    "--format": "format",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesRun:
@@ -80,7 +89,7 @@ def run_series(
                 failed[period] = str(error)
                 break  # later periods would be refused too
             except ZealousError as error:
-                failed[period] = str(error)
+                failed[period] = _in_words_of_the_file(str(error))
                 continue
             published.append(period)
         for period in series.due_periods(day):
@@ -119,6 +128,13 @@ def publish_again(
             made.publish(plan, ledger, drafts, say, attendance)
         _write_changes(series, period, say)
         return made.path
+
+
+def _in_words_of_the_file(message: str) -> str:
+    """A message that names keys of series.toml in place of the options of `publish`."""
+    for option, key in _KEYS.items():
+        message = message.replace(option, key)
+    return message
 
 
 def _is_released(release: OneRelease, ledger: Ledger, drafts: Drafts) -> bool:

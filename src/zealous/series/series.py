@@ -149,8 +149,20 @@ class Series:
         return str(self.path.parent / self.log.replace(_PERIOD, str(period)))
 
     def read_plan(self) -> Plan:
-        """The plan of every release."""
-        return read_plan(self.plan)
+        """The plan of every release.
+
+        Raises:
+            UsageError: It cannot be read, or does not say which entries are of a period.
+        """
+        plan = read_plan(self.plan)
+        dated = plan.log is None or "time" in plan.log.columns.assigned()
+        if not (dated or self.all_in_period):
+            raise UsageError(
+                f"{self.plan} names no column with the time, which tells the entries of a period: "
+                "plan again with --time COLUMN; or, if each log holds entries of its own period "
+                f"alone, write all_in_period = true into {self.path}"
+            )
+        return plan
 
     def read_log(self, period: Period, plan: Plan) -> Log:
         """The log of a period, read as the plan says."""

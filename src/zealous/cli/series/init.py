@@ -44,6 +44,6 @@ def init(file: Path, log: str, first: str, every: Every, name: str | None) -> No
     name = file.absolute().parent.name if name is None else name
     write_series_file(file, name=name, log=log, every=every, first=first)
     terminal.note(
-        f"Written to {file}. Next: make the plan that it names (zealous plan ... -o plan.json), "
-        f"then zealous series price {file}"
+        f"Written to {file}. Next: make the plan that it names (zealous plan --time COLUMN ... "
+        f"-o plan.json), then zealous series price {file}"
     )
