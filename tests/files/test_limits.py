@@ -204,6 +204,23 @@ def test_a_text_that_is_not_utf8_is_as_if_it_were_not_there(tmp_path: Path, engi
     assert +source.skipped == {"a text that is not UTF-8 (only that text is left out)": 4}
 
 
+@pytest.mark.parametrize(
+    "words", ["interrupt", "INTERRUPT Error", "Out of Memory", "No space left"]
+)
+def test_a_text_that_reads_like_another_error_stops_nobody(
+    words: str, tmp_path: Path, engine: DuckDB
+) -> None:
+    """DuckDB quotes it in the error by which a text that is not UTF-8 is noticed."""
+    texts = unchecked([b"tea", words.encode() + b"\xff"])
+    pq.write_table(pa.table({"user": ["ann", "bob"], "query": texts}), tmp_path / "log.parquet")
+    log = z.read_log(tmp_path / "log.parquet")
+    try:
+        found = entries(engine, log, "user", "query")
+    except (z.ZealousError, KeyboardInterrupt) as why:
+        raise AssertionError("one text ended the run") from why
+    assert found == [("ann", "tea"), ("bob", None)]
+
+
 @pytest.mark.parametrize("indices", [pa.int8(), pa.uint16(), pa.int32(), pa.int64()], ids=str)
 def test_a_text_in_a_dictionary_that_is_not_utf8_stops_nobody(
     indices: pa.DataType, tmp_path: Path, engine: DuckDB

@@ -33,6 +33,8 @@ _LEAST_MEMORY = 10**9
 # What distinct, bounding and counting hold of an entry at their peak, and how often its text.
 _BYTES_PER_ROW = 120
 _COPIES = 2
+_QUOTING = ("Invalid Input Error", "Conversion Error")  # Arrow keeps a text, but not its class
+_INTERRUPTED = ("INTERRUPT Error", "Query interrupted")  # by `interrupt`; by a signal
 
 
 @register
@@ -330,7 +332,9 @@ def _writing() -> Iterator[None]:
 def _without_data(error: BaseException) -> BaseException:
     """An error that says what to do and, unlike the engine's own, quotes no data."""
     kind, text = type(error).__name__, str(error)
-    if "interrupt" in text.lower() or kind == "InterruptException":
+    if text.startswith(_QUOTING):  # a value that it quotes may read like another error
+        text = re.split("[\"']", text, maxsplit=1)[0]
+    if text.startswith(_INTERRUPTED):
         return KeyboardInterrupt()
     if "OutOfMemory" in kind or "Out of Memory" in text:
         if "max_temp_directory_size" in text:
