@@ -232,6 +232,30 @@ def test_a_line_over_many_blocks_is_skipped_in_any_encoding(
     assert skipped.total() == 1
 
 
+@pytest.mark.parametrize("last", [b"\n", b""])
+@pytest.mark.parametrize(
+    ("encoding", "line"),
+    [
+        ("utf-8", codecs.BOM_UTF8 * 60 + b"b\ttea"),
+        ("gb18030", b"b\t" + "À".encode("gb18030") * 18),  # twice as long as in UTF-8
+    ],
+    ids=["marks", "gb18030"],
+)
+def test_where_a_line_stands_does_not_decide_whether_it_is_too_long(
+    encoding: str, line: bytes, last: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else somebody's record would hang on how many bytes others have in front of it."""
+    for module in (lines, delimited):
+        monkeypatch.setattr(module, "LINE_LIMIT", 40)
+    monkeypatch.setattr(lines, "_BLOCK", 40)
+    layout = Delimited(delimiter="\t", names=("user", "query"), encoding=encoding)
+    path = tmp_path / "log"
+    for length in range(40):
+        path.write_bytes(b"x" * length + b"\n" + line + last)
+        rows, _ = read_columns(path, layout, ("user", "query"))
+        assert [user for user, _ in rows] == ["b"], length
+
+
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last", [True, False])
 @pytest.mark.parametrize("name", FORMATS)

@@ -109,7 +109,8 @@ class Layout(ABC):
 
         Guarantee:
             What becomes of a line depends on that line alone. A line that is no record is counted
-            as skipped, under a reason that quotes nothing of it.
+            as skipped, under a reason that quotes nothing of it. What is given may be called from
+            several threads at once, and keeps nothing between blocks.
 
         Args:
             fields: The names of a line's fields in order, where they are known.
@@ -309,18 +310,20 @@ def _blocks(path: Path | Place, encoding: str, size: int) -> Iterator[bytes]:
     """Whole lines, each ended by a newline, in blocks of bounded size.
 
     What stands in front of a line may be byte order marks; a file of nothing else has no line.
+    Where blocks end decides nothing: only a line that is too long wherever it stands is cut.
     """
+    marks = _marks(encoding)
     rest = b""  # the beginning of a line whose end is still to come
     for chunk in _chunks(path, size):
         head, newline, tail = chunk.rpartition(b"\n")
         if newline:
             yield rest + head + newline
             rest = tail
-        elif len(rest) <= LINE_LIMIT:
-            rest += tail
+        elif len(rest) <= 2 * LINE_LIMIT:  # as UTF-8 it may be half as long
+            rest = _strip_marks(marks, rest + tail)
         else:  # the line is lost already: keep no more than its being too long
             rest = b" " * (LINE_LIMIT + 1)
-    if _strip_marks(_marks(encoding), rest):
+    if _strip_marks(marks, rest):
         yield rest + b"\n"
 
 
