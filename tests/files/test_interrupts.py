@@ -106,6 +106,34 @@ def test_what_has_ended_is_not_called_off() -> None:
     assert called == ["there"]
 
 
+def test_nothing_goes_on_before_what_calls_it_off_has_returned() -> None:
+    """An interrupt that arrives while it waits for that changes nothing."""
+    begun, go_on, returned = threading.Event(), threading.Event(), threading.Event()
+    main = threading.get_ident()
+
+    def end() -> None:
+        begun.set()
+        go_on.wait(10)
+        returned.set()
+
+    def interrupt() -> None:
+        time.sleep(0.1)
+        signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.1)
+        go_on.set()
+
+    def work() -> None:
+        with interrupts.calling_off(end):
+            threading.Thread(target=interrupts._call_off).start()
+            assert begun.wait(10)
+            threading.Thread(target=interrupt).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert returned.is_set()
+    assert interrupts._ends == []
+
+
 def test_what_was_ignored_stays_ignored() -> None:
     """As where `nohup` started the process."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -74,9 +74,11 @@ def make_session(master: str, conf: Mapping[str, str]) -> Any:
 def _keeping_interrupt() -> Iterator[None]:
     """PySpark takes Ctrl-C for itself, where somebody else had it: give it back."""
     before = signal.getsignal(signal.SIGINT)
-    yield
-    if before not in (None, signal.default_int_handler, signal.getsignal(signal.SIGINT)):
-        signal.signal(signal.SIGINT, before)
+    try:
+        yield
+    finally:
+        if before not in (None, signal.default_int_handler, signal.getsignal(signal.SIGINT)):
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 _AGAIN = 0.05  # seconds: by then Python is back from whatever it was letting go
-_lock = threading.Lock()
+_lock = threading.RLock()  # a block may end while Python lets go of what is in nobody's use
 _ends: list[Callable[[], object]] = []
 _raised = threading.Event()
 
@@ -32,13 +32,21 @@ def calling_off(end: Callable[[], object]) -> Iterator[None]:
 
     Where the block ended it is not being called, nor will it be. What it raises is ignored.
     """
-    with _lock:
-        _ends.append(end)
     try:
+        with _lock:
+            _ends.append(end)
         yield
     finally:
-        with _lock:
-            _ends.remove(end)
+        try:
+            _forget(end)
+        except KeyboardInterrupt:  # of which there is one: see `raise_on`
+            _forget(end)
+            raise
+
+
+def _forget(end: Callable[[], object]) -> None:
+    with _lock, suppress(ValueError):  # interrupted before it was there, or once it was not
+        _ends.remove(end)
 
 
 def raise_on(signals: Iterable[signal.Signals]) -> None:
@@ -87,6 +95,6 @@ def _call_off_on(signals: Collection[signal.Signals]) -> None:
 
 def _call_off() -> None:
     with _lock:
-        for end in _ends:
+        for end in tuple(_ends):
             with suppress(Exception):
                 end()
