@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from zealous.cli.series.init import init
 from zealous.errors import UsageError
+from zealous.series.new_file import write_series_file
 from zealous.series.series import Series
 
 LOG = "logs/{period}.csv"
@@ -42,6 +43,22 @@ def test_it_names_every_key_and_what_is_a_comment_can_be_used(tmp_path: Path) ->
     assert series.name == 'a "b" \\ é'
     assert series.last == series.first
     assert series.total is not None
+
+
+def test_it_is_called_as_the_folder_however_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop" / "logs").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "shop" / "logs")
+    written(Path("..", "series.toml"), "--first", "2026-01")
+    assert Series.read(tmp_path / "shop" / "series.toml").name == "shop"
+
+
+def test_what_is_not_written_whole_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "series.toml"
+    with pytest.raises(UnicodeEncodeError):
+        write_series_file(path, name="shop", log=f"\ud800{LOG}", every="month", first="2026-01")
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("first", ["2026", "2026-01-01", 'x"\nlog = "y', "\n"])

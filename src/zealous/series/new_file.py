@@ -40,15 +40,22 @@ def write_series_file(path: Path, *, name: str, log: str, every: Every, first: s
     """
     text = _TEXT.format(name=_quote(name), log=_quote(log), every=every, first=_quote(first))
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        file = path.open("x", encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {reason(error)}") from None
+        raise _not_written(path, error) from None
     try:
+        with file:
+            file.write(text)
         Series.read(path)
-    except UsageError:
+    except BaseException as error:
         path.unlink()
+        if isinstance(error, OSError):
+            raise _not_written(path, error) from None
         raise
+
+
+def _not_written(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be written: {reason(error)}")
 
 
 def _quote(text: str) -> str:

@@ -41,7 +41,7 @@ Example:
 )
 def init(file: Path, log: str, first: str, every: Every, name: str | None) -> None:
     """Write a commented series.toml to start from."""
-    name = file.absolute().parent.name if name is None else name
+    name = file.resolve().parent.name if name is None else name
     write_series_file(file, name=name, log=log, every=every, first=first)
     terminal.note(
         f"Written to {file}. Next: make the plan that it names (zealous plan --time COLUMN ... "
