@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+
+from zealous.engines.spark_session import _keeping_interrupt
 
 # Ends by itself after weeks; READ is what one of the cases below says.
 PROGRAM = """
@@ -59,3 +62,21 @@ def test_a_query_of_duckdb_is_called_off(read: str, tmp_path: Path) -> None:
     )
     assert done.stdout == "interrupted\n[]\n", done.stderr
     assert done.stderr == ""
+
+
+def test_where_spark_cannot_be_started_ctrl_c_is_handled_as_before() -> None:
+    def ours(*_: object) -> None:
+        pass
+
+    def fail() -> None:
+        with _keeping_interrupt():
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # as PySpark does
+            raise ValueError("no Java")
+
+    before = signal.signal(signal.SIGINT, ours)
+    try:
+        with pytest.raises(ValueError, match="no Java"):
+            fail()
+        assert signal.getsignal(signal.SIGINT) is ours
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -154,7 +154,7 @@ def test_nothing_found_or_nothing_to_find() -> None:
     assert measured([[]], [["a"]], 2) == dict.fromkeys(PRECISE, 0)
 
 
-def test_each_j_sampled() -> None:
+def test_each_j_in_turn() -> None:
     rows = list(ranking_quality(ranked([["a", "b"]]), ranked([["a", "x"]])))
     assert [(row.at, row.value) for row in rows if row.measure == "precision"] == [
         (2, 0.5),
