@@ -10,13 +10,14 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from _thread import start_new_thread
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from queue import SimpleQueue
 from typing import ClassVar, Self, TypeVar
 
 from zealous.errors import LogError, UsageError
@@ -31,6 +32,7 @@ _BEGINNING = 1 << 16  # enough for most headers, and little to fetch
 
 T = TypeVar("T")
 R = TypeVar("R")
+Made = tuple[Sequence[R], BaseException | None]  # one of either
 Skipped = Counter[str]
 Record = Sequence["str | list[str] | None"]
 
@@ -273,15 +275,49 @@ def _without_first_line(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _in_threads(each: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
-    """What a function makes of each thing, in their order; few of them are there at once."""
-    ahead: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    """What a function makes of each thing, in their order; few of them are there at once.
+
+    An interrupt is raised between any two steps of this, and within those of a pool of Python's:
+    there it can leave a lock held for which the threads, and whoever waits for them, wait for ever.
+    A `SimpleQueue` and `start_new_thread` are of one step.
+    """
+    given: SimpleQueue[tuple[T, SimpleQueue[Made[R]]] | None] = SimpleQueue()
+    ended: SimpleQueue[None] = SimpleQueue()
+    ahead: deque[SimpleQueue[Made[R]]] = deque()
+
+    def work() -> None:
+        while (task := given.get()) is not None:
+            thing, told = task
+            try:
+                told.put(([each(thing)], None))
+            except BaseException as error:
+                told.put(([], error))
+        ended.put(None)
+
+    def next_made() -> Sequence[R]:
+        made, error = ahead.popleft().get()
+        if error is not None:
+            raise error
+        return made
+
+    started = 0
+    try:
+        for _ in range(threads):
+            start_new_thread(work, ())
+            started += 1
         for thing in things:
-            ahead.append(pool.submit(each, thing))
+            told: SimpleQueue[Made[R]] = SimpleQueue()
+            given.put((thing, told))
+            ahead.append(told)
             if len(ahead) > threads:
-                yield ahead.popleft().result()
+                yield from next_made()
         while ahead:
-            yield ahead.popleft().result()
+            yield from next_made()
+    finally:
+        for _ in range(started):
+            given.put(None)
+        for _ in range(started):
+            ended.get()
 
 
 def splitter(
