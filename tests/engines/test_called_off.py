@@ -37,6 +37,7 @@ with DuckDB(threads=2) as engine:
     try:
         READ
     except KeyboardInterrupt:
+        interrupts.ignore_more()
         print("interrupted")
 print(os.listdir("tmp"))
 """
@@ -80,3 +81,29 @@ def test_where_spark_cannot_be_started_ctrl_c_is_handled_as_before() -> None:
         assert signal.getsignal(signal.SIGINT) is ours
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+# What a library takes for a missing pandas.
+IMPORTING = """
+import signal, time
+import pyarrow as pa
+from zealous.files import interrupts
+
+interrupts.raise_on([signal.SIGTERM])
+try:
+    pa.chunked_array([], pa.int64()).to_numpy()
+    print("forgotten")
+    time.sleep(30)
+except KeyboardInterrupt:
+    interrupts.ignore_more()
+    print("interrupted")
+"""
+
+
+def test_a_signal_that_arrow_forgets_ends_the_run(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(IMPORTING)
+    (tmp_path / "pandas.py").write_text("import signal\nsignal.raise_signal(signal.SIGTERM)\n")
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "forgotten\ninterrupted\n", done.stderr

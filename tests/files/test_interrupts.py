@@ -6,7 +6,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -20,17 +21,26 @@ def raised() -> Iterator[None]:
     before, hook = {each: signal.getsignal(each) for each in STOPS}, sys.unraisablehook
     interrupts.raise_on(STOPS)
     yield
-    interrupts._raised.clear()
+    interrupts._raised = False
     signal.set_wakeup_fd(-1)
     for each, handler in before.items():
         signal.signal(each, handler)
     sys.unraisablehook = hook
 
 
-def wait() -> None:
-    end = time.monotonic() + 10
+def wait(seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(0.01)
+
+
+def interrupted(run: Callable[[], object]) -> bool:
+    try:
+        run()
+    except KeyboardInterrupt:
+        interrupts.ignore_more()
+        return True
+    return False
 
 
 def ending(arrives: signal.Signals) -> Iterator[None]:
@@ -47,25 +57,72 @@ class Ending:
 
 @pytest.mark.parametrize("arrives", STOPS)
 def test_an_interrupt_while_a_generator_is_let_go_comes_again(arrives: signal.Signals) -> None:
-    begun = ending(arrives)
-    next(begun)
-    del begun  # here it is forgotten
-    with pytest.raises(KeyboardInterrupt):
+    def run() -> None:
+        begun = ending(arrives)
+        next(begun)
+        del begun  # here it is forgotten
         wait()
+
+    assert interrupted(run)
 
 
 def test_an_interrupt_while_an_object_is_let_go_comes_again() -> None:
-    Ending()
-    with pytest.raises(KeyboardInterrupt):
+    def run() -> None:
+        Ending()
         wait()
 
+    assert interrupted(run)
 
-def test_a_second_signal_does_not_break_off_the_cleaning_up() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(STOPS[0])
+
+@pytest.mark.parametrize("arrives", STOPS)
+def test_an_interrupt_that_a_library_forgets_comes_again(arrives: signal.Signals) -> None:
+    """As where it arrives while Arrow looks whether pandas is there."""
+
+    def run() -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(arrives)
+        wait()
+
+    assert interrupted(run)
+
+
+def test_what_is_begun_after_a_forgotten_interrupt_is_called_off() -> None:
+    called = threading.Event()
+
+    def run() -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(STOPS[0])
+        with interrupts.calling_off(called.set):
+            wait()
+
+    assert interrupted(run)
+    assert called.is_set()
+
+
+def test_no_signal_breaks_off_the_cleaning_up() -> None:
+    cleaned, called_off = [], []
+
+    def run() -> None:
+        try:
+            signal.raise_signal(STOPS[0])
+        finally:
+            wait(0.1)  # by then what was at work was called off
+            with interrupts.calling_off(lambda: called_off.append("cleaning up")):
+                for each in STOPS:
+                    signal.raise_signal(each)
+                wait(5 * interrupts._AGAIN)
+            cleaned.append("all")
+
+    assert interrupted(run)
+    assert interrupts.was_raised()
+    assert (cleaned, called_off) == (["all"], [])
+
+
+def test_a_heeded_interrupt_does_not_come_again() -> None:
+    assert interrupted(lambda: signal.raise_signal(STOPS[0]))
     for each in STOPS:
         signal.raise_signal(each)
-    assert interrupts.was_raised()
+    wait(5 * interrupts._AGAIN)
 
 
 def test_nothing_is_shown_of_other_errors(capfd: pytest.CaptureFixture[str]) -> None:
@@ -89,8 +146,7 @@ def test_an_interrupt_calls_off_what_others_work_at(arrives: signal.Signals) -> 
         raise ValueError
 
     with interrupts.calling_off(failing), interrupts.calling_off(called.set):
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(arrives)
+        assert interrupted(lambda: signal.raise_signal(arrives))
         assert called.wait(10)
 
 
@@ -99,8 +155,7 @@ def test_what_has_ended_is_not_called_off() -> None:
     with interrupts.calling_off(lambda: called.append("over")):
         pass
     with interrupts.calling_off(lambda: called.append("there")):
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(STOPS[0])
+        assert interrupted(lambda: signal.raise_signal(STOPS[0]))
         while not called:
             time.sleep(0.01)
     assert called == ["there"]

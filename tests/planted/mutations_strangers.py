@@ -234,7 +234,31 @@ MUTATIONS = [
         "an interrupt while a generator is let go is forgotten",
         TESTS,
         "test_interrupts.py::test_an_interrupt_while_a_generator_is_let_go_comes_again",
-        (Change("files/interrupts.py", "timer.start()", ""),),
+        (Change("files/interrupts.py", "                signal.pthread_kill(main, number)\n", ""),),
+    ),
+    Mutation(
+        "an interrupt that a library forgets is not raised again",
+        TESTS,
+        "test_interrupts.py::test_an_interrupt_that_a_library_forgets_comes_again",
+        (
+            Change(
+                "files/interrupts.py",
+                "_raised and sys.exception():",
+                "_raised:",
+            ),
+        ),
+    ),
+    Mutation(
+        "an interrupt is raised again while cleaning up",
+        TESTS,
+        "test_interrupts.py::test_no_signal_breaks_off_the_cleaning_up",
+        (
+            Change(
+                "files/interrupts.py",
+                "        if _raised and sys.exception():\n            return\n",
+                "",
+            ),
+        ),
     ),
     Mutation(
         "lines: a byte order mark goes from a file's first line alone",

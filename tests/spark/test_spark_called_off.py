@@ -37,6 +37,7 @@ with Spark(master="local[2]") as engine:
     try:
         list(engine.batches([pairs]))
     except KeyboardInterrupt:
+        interrupts.ignore_more()
         print("interrupted")
 """
 

@@ -78,6 +78,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         code = _fail(_INTERRUPTED, 1)
     except BrokenPipeError:
+        interrupts.ignore_more()
         terminal.discard_output(sys.stdout)
         code = 1
     except Exception as error:
@@ -118,6 +119,7 @@ def _check_arguments(arguments: Sequence[str]) -> None:
 
 
 def _fail(message: str, code: int) -> int:
+    interrupts.ignore_more()
     terminal.note(_without_passwords(f"zealous: {message}"))
     return code
 

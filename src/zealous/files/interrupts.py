@@ -11,19 +11,28 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-_AGAIN = 0.05  # seconds: by then Python is back from whatever it was letting go
+_AGAIN = 0.1  # seconds
+_NONE = (None, (None, None, None))  # as Python 3.12 says it, and as 3.11 does
 _lock = threading.RLock()  # a block may end while Python lets go of what is in nobody's use
 _ends: list[Callable[[], object]] = []
-_raised = threading.Event()
+_heeded: list[signal.Signals] = []
+_raised = False
 
 
 def was_raised() -> bool:
     """Whether a signal interrupted this process: a library may make another error of that."""
-    return _raised.is_set()
+    return _raised
+
+
+def ignore_more() -> None:
+    """Whoever caught the interrupt, and goes on, says so: until then it is raised again."""
+    for each in _heeded if _raised else ():
+        signal.signal(each, signal.SIG_IGN)
 
 
 @contextmanager
@@ -39,7 +48,7 @@ def calling_off(end: Callable[[], object]) -> Iterator[None]:
     finally:
         try:
             _forget(end)
-        except KeyboardInterrupt:  # of which there is one: see `raise_on`
+        except KeyboardInterrupt:
             _forget(end)
             raise
 
@@ -50,45 +59,51 @@ def _forget(end: Callable[[], object]) -> None:
 
 
 def raise_on(signals: Iterable[signal.Signals]) -> None:
-    """From the main thread: let the first of some signals raise a KeyboardInterrupt.
+    """From the main thread: let some signals raise a KeyboardInterrupt, until it is heeded.
 
-    What is raised while Python lets a generator or another object go is told to a hook and then
-    forgotten. An interrupt is raised again a moment later; of anything else nothing is shown, since
-    its message could quote data. A signal that whoever started the process had ignored stays
-    ignored, as `nohup` does with SIGHUP.
+    Libraries may forget what is raised while they call Python: those that look whether pandas is
+    there take an interrupted import for a missing one. So does Python while it lets an object go.
+    Therefore it is raised again where no exception is being handled: whoever handles one is
+    cleaning up. Of anything else that is forgotten nothing is shown, since its message could quote
+    data. A signal that whoever started the process had ignored stays ignored, as `nohup` does with
+    SIGHUP.
     """
-    known = tuple(each for each in signals if signal.getsignal(each) is not signal.SIG_IGN)
+    global _raised
+    _raised = False
+    _heeded[:] = (each for each in signals if signal.getsignal(each) is not signal.SIG_IGN)
 
     def interrupt(_: int, __: FrameType | None) -> None:
-        for each in known:
-            signal.signal(each, signal.SIG_IGN)  # once is enough: what follows is cleaning up
-        _raised.set()
+        global _raised
+        if _raised and sys.exception():
+            return
+        _raised = True
         raise KeyboardInterrupt
 
-    def on_forgotten(forgotten: sys.UnraisableHookArgs) -> None:
-        if known and issubclass(forgotten.exc_type, KeyboardInterrupt):
-            signal.signal(known[0], interrupt)
-            main, again = threading.main_thread().ident or 0, known[0]
-            timer = threading.Timer(_AGAIN, signal.pthread_kill, (main, again))
-            timer.daemon = True
-            timer.start()
-
-    _call_off_on(known)
-    for each in known:
+    _wake_on(tuple(_heeded), interrupt)
+    for each in _heeded:
         signal.signal(each, interrupt)
-    sys.unraisablehook = on_forgotten
+    sys.unraisablehook = lambda _: None
 
 
-def _call_off_on(signals: Collection[signal.Signals]) -> None:
+def _wake_on(signals: Collection[signal.Signals], interrupt: Callable[..., None]) -> None:
     """Start the thread that a signal wakes, by a byte with its number."""
     woken, waking = os.pipe()
     os.set_blocking(waking, False)
     signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+    main = threading.main_thread().ident or 0
 
     def wait() -> None:
         while number := os.read(woken, 1):
             if number[0] in signals:
                 _call_off()
+                again(number[0])
+
+    def again(number: int) -> None:
+        while signal.getsignal(number) is interrupt:  # nobody's instead, such as a server's
+            time.sleep(_AGAIN)
+            if _raised and sys._current_exceptions().get(main) in _NONE:
+                _call_off()
+                signal.pthread_kill(main, number)
 
     threading.Thread(target=wait, daemon=True).start()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from zealous.errors import UsageError, reason
+from zealous.files import interrupts
 from zealous.files.scratch import working_directory
 from zealous.web.app import application
 from zealous.web.bench import Bench
@@ -61,8 +62,10 @@ def serve(
             ws="none",
             timeout_graceful_shutdown=2,
         )
-        with suppress(KeyboardInterrupt):
+        try:
             uvicorn.Server(config).run(sockets=[listening])
+        except KeyboardInterrupt:
+            interrupts.ignore_more()
         bench.jobs.close()
 
 
