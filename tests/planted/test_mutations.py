@@ -41,12 +41,14 @@ from mutations_pooled import MUTATIONS as OF_POOLED
 from mutations_runs import MUTATIONS as OF_RUNS
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS
+from mutations_spark import MUTATIONS as OF_SPARK
 from mutations_strangers import MUTATIONS as OF_STRANGERS
 from mutations_verification import MUTATIONS as OF_VERIFICATION
 from mutations_workbench import MUTATIONS as OF_WORKBENCH
 from paths import TESTS as TESTS_FOLDER
 from sampling import sampled
 from scipy import stats
+from spark import SPARK, need_java
 
 from zealous.audit.audit import FALSE_ALARMS, alpha_per_test, measure_pair
 from zealous.audit.confidence_bounds import Claim, EventCounts
@@ -158,6 +160,7 @@ ALL = (
     *OF_POOLED,
     *OF_RUNS,
     *OF_SETS,
+    *OF_SPARK,
     *OF_STRANGERS,
     *OF_VERIFICATION,
     *OF_WORKBENCH,
@@ -213,8 +216,25 @@ def test_every_planted_bug_can_still_be_planted(tmp_path: Path) -> None:
     assert len({mutation.name for mutation in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize("mutation", planted_sampled(each for each in ALL if each.where == TESTS))
+HERE = [each for each in ALL if each.where == TESTS and each not in OF_SPARK]
+
+
+@pytest.mark.parametrize("mutation", planted_sampled(HERE))
 def test_every_planted_bug_fails_a_test(mutation: Mutation, testing: Forks, tmp_path: Path) -> None:
+    _fails_a_test(mutation, testing, tmp_path)
+
+
+@SPARK
+@pytest.mark.extended
+@pytest.mark.parametrize("mutation", OF_SPARK, ids=lambda each: each.name)
+def test_every_planted_bug_fails_a_test_on_spark(
+    mutation: Mutation, testing: Forks, tmp_path: Path
+) -> None:
+    need_java()
+    _fails_a_test(mutation, testing, tmp_path)
+
+
+def _fails_a_test(mutation: Mutation, testing: Forks, tmp_path: Path) -> None:
     path = tmp_path / "command.py"
     path.write_text(OTHER_TESTS)
     copy = str(planted(mutation, tmp_path / "copy"))
