@@ -19,7 +19,7 @@ from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step, comma_separated, identifier
-from zealous.errors import Refused, UsageError
+from zealous.errors import LogError, Refused, UsageError
 from zealous.files import parquet, text_sizes
 from zealous.logs.open_log import open_log
 from zealous.logs.source import count_everyone, count_users, extra_column
@@ -551,3 +551,18 @@ def test_elements_of_lists_are_looked_at_in_pieces(monkeypatch: pytest.MonkeyPat
         assert found.tolist() == sizes
     assert max(seen) == 7
     assert whole(pa.array([[1, 2]])) is None
+
+
+def test_a_list_beyond_all_memory_is_told_before_the_charge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"user": ["u"], "words": [["tea"]]}), path)
+
+    def iter_batches(*_: object, **__: object) -> Iterator[pa.RecordBatch]:
+        raise pa.ArrowMemoryError("malloc of size 8589934592 failed")
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", iter_batches)
+    log = z.read_log(path, columns=z.Columns(user="user", keywords="words"))
+    with pytest.raises(LogError, match="takes more memory than there is"):
+        z.publish(log, GOAL, [z.keywords(1)], account=None)

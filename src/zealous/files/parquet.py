@@ -50,8 +50,8 @@ def sizes(paths: Sequence[Path | Place], names: Sequence[str]) -> Sizes:
                     found = _row_group_sizes(file, number, names)
                     largest = max(largest, *found.values(), 0)
                     columns = {name: size + found[name] for name, size in columns.items()}
-        except (OSError, pa.ArrowException):
-            raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
+        except (OSError, pa.ArrowException) as error:
+            raise _unreadable(path, error) from None
     return Sizes(rows, columns, largest)
 
 
@@ -125,7 +125,16 @@ def open_parquet(path: Place) -> Iterator[Rows]:
     except (OSError, pa.ArrowException) as error:
         if (trouble := path.reason_unreadable(error)) is not None:
             raise LogError(f"{path.name} cannot be read: {trouble}") from None
-        raise LogError(f"{path.name} is not a readable Parquet file, or damaged") from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path | Place, error: Exception) -> LogError:
+    if isinstance(error, MemoryError):
+        return LogError(
+            f"{path.name} takes more memory than there is, perhaps for one long list: rewrite it "
+            "without long lists (docs/reference/reading-logs.md, Limits on one person's data)"
+        )
+    return LogError(f"{path.name} is not a readable Parquet file, or damaged")
 
 
 def _parquet_file(source: Any, metadata: Any = None, dictionaries: Sequence[str] = ()) -> Any:
