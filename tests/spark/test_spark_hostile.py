@@ -12,6 +12,7 @@ from hostile import (
     LARGE,
     Text,
     at_all_times,
+    huge,
     in_all_years,
     just_under,
     many_words,
@@ -36,7 +37,7 @@ COMPILED = {
     ("name", "text", "suffix"),
     [
         ("queries", just_under, "csv"),
-        ("sessions", tiny, "parquet"),
+        ("phrase-pairs", huge, "csv"),
         ("pooled", just_under, "parquet"),
         ("phrase-pairs", many_words, "parquet"),
         ("query-pairs", tiny, "parquet"),
@@ -44,7 +45,6 @@ COMPILED = {
         ("sets", just_under, "parquet"),
         ("sessions", in_all_years, "parquet"),
         ("keywords", many_words, "parquet"),
-        ("columns", tiny, "parquet"),
         ("tail", many_words, "parquet"),
     ],
 )
