@@ -4,10 +4,9 @@
     python benchmarks/mechanisms.py [--users 50000 500000] [--real visits shop diagnoses]
         [--tables FILE:USER:COLUMN ...] [--draws 5] [--neighbors add-remove replace] [-o FILE]
 
-At epsilon 1 and delta 1e-6. Every setting of a mechanism (m, and for pooled rounds what the look of
-`auto` can choose) is drawn once; the one that publishes most is drawn anew, and the mean of these
-draws is printed. So a best setting is not chosen by the draws that judge it. `auto` looks, for 0.02
-of epsilon, in each draw. Real releases of the table as numbers, with real noise, thrown away.
+At epsilon 1 and delta 1e-6, each at its best setting (best_setting.py): m, and for pooled rounds
+what the look of `auto` can choose. `auto` looks, for 0.02 of epsilon, in each draw. Real releases
+of the table as numbers, with real noise, thrown away.
 
 Peers (PipelineDP and OpenDP, in environments of their own) and the set unions of
 mechanisms_rivals.py are measured under add-remove, the relation of their claims.
@@ -20,67 +19,59 @@ prints, `--only pooled auto` measures some mechanisms and keeps the others' rows
 from __future__ import annotations
 
 import argparse
-import json
 import secrets
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from best_setting import (
+    DELTA,
+    EPSILON,
+    HERE,
+    Draw,
+    Figures,
+    Peer,
+    Row,
+    add_output,
+    at_best,
+    measured_tables,
+    peer_row,
+)
 from looks import LOOK, choice_name, noisy_choice, users_by_range
-from mechanisms_data import Table, chosen_tables, table_options
+from mechanisms_data import Table, table_options
 from mechanisms_rivals import BOUNDS, REPEATED, RIVALS, Pairs, draw, repeat_selection
 
 import zealous as z
-from zealous.engines.duckdb import DuckDB
-from zealous.logs.open_log import open_log
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.after_look import POOLED
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.guarantee import Neighbors
 from zealous.study.mechanism_comparison import compare_with_truth, measure_draw
-from zealous.study.releases.encoded_log import CachedCounting, EncodedLog, encode
+from zealous.study.releases.encoded_log import CachedCounting, EncodedLog
 
-HERE = Path(__file__).resolve().parent
-EPSILON, DELTA = 1, "1e-6"
-PEERS = {
-    "PipelineDP": ("pipelinedp", "pipelinedp_gaussian.py"),
-    "OpenDP": ("opendp", "opendp_best.py"),
-}
+PEERS = (
+    Peer("PipelineDP", "pipelinedp", "pipelinedp_gaussian.py"),
+    Peer("OpenDP", "opendp", "opendp_best.py"),
+)
 ONE_HISTOGRAM = ("zealous", "laplace", "gaussian")
 HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 30)
 KEY_BOUNDS = (2, 10, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
 REPEATED_SELECTION = "repeated selection"
-NAMES = (*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, REPEATED_SELECTION, *PEERS)
-FIGURES = ("items", "covered", "error", "relative_error")
-
-Figures = dict[str, float | None]
-Draw = Callable[[], Figures]
+NAMES = (
+    *(*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, REPEATED_SELECTION),
+    *(each.name for each in PEERS),
+)
 
 
 def main() -> None:
     arguments = _arguments()
-    results = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
-    if not arguments.report:
-        with tempfile.TemporaryDirectory() as folder:
-            for table in chosen_tables(arguments, Path(folder)):
-                _say(table.name)
-                measured = _measured(table, arguments, Path(folder))
-                before = results.get(table.name, {"rows": []})["rows"]
-                new = {(row["neighbors"], row["mechanism"]) for row in measured["rows"]}
-                kept = [row for row in before if (row["neighbors"], row["mechanism"]) not in new]
-                results[table.name] = measured | {"rows": kept + measured["rows"]}
-                text = json.dumps(results, indent=1, ensure_ascii=False)
-                arguments.output.write_text(f"{text}\n", encoding="utf-8")
-    for name, found in results.items():
+    for name, found in measured_tables(arguments, _rows).items():
         print("\n".join(_markdown(name, found)))
 
 
@@ -89,65 +80,29 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--neighbors", nargs="+", default=["add-remove", "replace"])
     parser.add_argument("--bounds", type=int, nargs="+", help="m to try, in place of the usual")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="MECHANISM")
-    parser.add_argument("--report", action="store_true")
-    parser.add_argument("-o", "--output", type=Path, default=HERE / "mechanisms.json")
+    add_output(parser, HERE / "mechanisms.json")
     return parser.parse_args()
 
 
-def _say(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
-
-
-def _measured(table: Table, arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+def _rows(
+    table: Table, coded: EncodedLog, arguments: argparse.Namespace, folder: Path
+) -> list[Row]:
     """All figures of one table."""
-    with DuckDB() as engine:
-        kind = table.kind(1)
-        coded, _ = encode(kind, open_log(table.log, engine, kind.extra_columns()), {})
-        rows = []
-        for relation in arguments.neighbors:
-            counting = CachedCounting(coded, [])
-            for name, settings in _ours(table, counting, relation, arguments.bounds).items():
-                if name not in arguments.only:
-                    continue
-                rows.append({"neighbors": relation, **_at_best(name, settings, arguments.draws)})
-        if "add-remove" in arguments.neighbors:
-            for name, settings in _rivals(coded, arguments).items():
-                found = _at_best(name, settings, arguments.draws)
-                rows.append({"neighbors": "add-remove", **found})
-            for name in (each for each in PEERS if each in arguments.only):
-                peer = _peer(name, table, coded, arguments, folder)
-                rows += [{"neighbors": "add-remove", **peer}] if peer else []
-        return {
-            "used": table.used,
-            "users": coded.people,
-            "distinct_items": len(coded.users),
-            "pairs": coded.rows,
-            "epsilon": EPSILON,
-            "delta": float(DELTA),
-            "draws": arguments.draws,
-            "rows": rows,
-        }
-
-
-def _at_best(name: str, settings: dict[str, Draw], draws: int) -> dict[str, Any]:
-    """The means of new draws at the setting whose first draw published most."""
-    first = {told: one_draw() for told, one_draw in settings.items()} if len(settings) > 1 else {}
-    best = max(settings, key=lambda told: first[told]["items"] or 0 if first else 0)
-    drawn = [settings[best]() for _ in range(draws)]
-    row = {"mechanism": name, "setting": best, **_means(drawn)}
-    _say(f"{name}, {best}: {row['items']['mean']:,.1f} items")
-    return row | {"tried": {told: each["items"] for told, each in first.items()}}
-
-
-def _means(drawn: Sequence[Figures]) -> dict[str, Any]:
-    """Mean, least and most of each figure; None where no draw has it."""
-    found = {}
-    for name in FIGURES:
-        values = [value for each in drawn if (value := each[name]) is not None]
-        low, high = min(values, default=None), max(values, default=None)
-        mean = sum(values) / len(values) if values else None
-        found[name] = {"mean": mean, "low": low, "high": high} if values else None
-    return found
+    rows = []
+    for relation in arguments.neighbors:
+        counting = CachedCounting(coded, [])
+        for name, settings in _ours(table, counting, relation, arguments.bounds).items():
+            if name in arguments.only:
+                rows.append(at_best(name, settings, arguments.draws, relation))
+    if "add-remove" in arguments.neighbors:
+        for name, settings in _rivals(coded, arguments).items():
+            rows.append(at_best(name, settings, arguments.draws))
+        bounds = arguments.bounds or ((10, 15) if table.large else HISTOGRAM_BOUNDS)
+        for peer in (each for each in PEERS if each.name in arguments.only):
+            found = peer.draws(coded.path, folder, bounds, arguments.draws)
+            if found is not None:
+                rows.append(peer_row(peer, found, partial(compare_with_truth, coded.users)))
+    return rows
 
 
 def _ours(
@@ -200,31 +155,6 @@ def _rivals(coded: EncodedLog, arguments: argparse.Namespace) -> dict[str, dict[
     if REPEATED_SELECTION in arguments.only:
         made[REPEATED_SELECTION] = {each: repeated(each) for each in REPEATED}
     return made
-
-
-def _peer(
-    name: str, table: Table, coded: EncodedLog, arguments: argparse.Namespace, folder: Path
-) -> dict[str, Any] | None:
-    """A peer on the same pairs of people and things."""
-    environment, script = PEERS[name]
-    python = HERE / "data" / "peers" / environment / "bin" / "python"
-    if not python.exists():
-        _say(f"{name} is left out: python benchmarks/peers/setup.py --only {environment}")
-        return None
-    output = folder / "peer.json"
-    bounds = arguments.bounds or ((10, 15) if table.large else HISTOGRAM_BOUNDS)
-    options = ["--draws", arguments.draws, "--bounds", *bounds]
-    command = [python, HERE / "peers" / script, coded.path, output, *options]
-    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
-    found = json.loads(output.read_text())
-    drawn = []
-    for published in found["draws"]:
-        items = np.array([item for item, _ in published], np.int64)
-        counts = np.array([count for _, count in published], np.float64)
-        drawn.append(compare_with_truth(coded.users, items, counts))
-    row = {"mechanism": name, "setting": f"m = {found['bound']}", **_means(drawn)}
-    _say(f"{name}, m = {found['bound']}: {row['items']['mean']:,.1f} items")
-    return row | {"tried": found["tried"]}
 
 
 def _markdown(name: str, found: dict[str, Any]) -> Iterator[str]:

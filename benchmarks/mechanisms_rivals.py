@@ -167,8 +167,8 @@ def draw(
     name: str, pairs: Pairs, bound: int, epsilon: float, delta: float, random: Random
 ) -> Callable[[], tuple[Ints, Ints]]:
     """What draws (items, counts), again and again."""
+    find = find_keys(name, pairs, bound, epsilon, delta, random, share=KEYS)
     mu = _largest_mu(epsilon, delta / 2)
-    find = RIVALS[name](pairs, bound, mu * math.sqrt(KEYS), delta / 2, random)
 
     def release() -> tuple[Ints, Ints]:
         keys = find()
@@ -178,6 +178,21 @@ def draw(
         return items, counted + np.rint(noise).astype(np.int64)
 
     return release
+
+
+def find_keys(
+    name: str,
+    pairs: Pairs,
+    bound: int,
+    epsilon: float,
+    delta: float,
+    random: Random,
+    *,
+    share: float = 1,
+) -> Find:
+    """What finds keys, again and again, with such a share of mu^2."""
+    mu = _largest_mu(epsilon, delta / 2) * math.sqrt(share)
+    return RIVALS[name](pairs, bound, mu, delta / 2, random)
 
 
 def repeat_selection(

@@ -41,4 +41,4 @@ def _metrics(rows: Rows, bound: int) -> Any:
 
 
 if __name__ == "__main__":
-    main(release)
+    main({"": release})

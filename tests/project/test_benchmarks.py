@@ -71,6 +71,10 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
         ],
         "**generated shop, baskets**",
     ),
+    "keys.py": (
+        ["--users", "300", "--real", "--draws", "1", "--bounds", "3", "--output", "keys-here.json"],
+        "| policy Gaussian |",
+    ),
     "mechanisms.py": (
         ["--users", "300", "--real", "--draws", "1", "--bounds", "1", "--output", "here.json"],
         "| policy Gaussian |",
@@ -100,6 +104,9 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
 # What needs a peer's environment, or makes one.
 ELSEWHERE = {
     "peers/setup.py",
+    "peers/dp_mm_domain_check.py",
+    "peers/dp_mm_domain_policy.py",
+    "peers/dp_mm_domain_weighted.py",
     "peers/mlxtend_itemsets.py",
     "peers/opendp_best.py",
     "peers/opendp_first.py",
