@@ -97,7 +97,7 @@ PARTS = (
         18,
     ),
     Part("examples", ("-m", "hypothesis", "--hypothesis-profile=free"), 8),
-    Part("noise", ("-m", "not soak and not extended and not spark", "--stream", "{commit}"), 15),
+    Part("noise", ("-m", "not soak and not spark", "--stream", "{commit}"), 15),
     Part("coverage", (), 15, program=("tests/support/coverage_floor.py",)),
 )
 
