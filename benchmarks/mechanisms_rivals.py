@@ -1,8 +1,8 @@
 """Set unions of the literature, written again for mechanisms.py, with counts bought afterwards.
 
 Each but one finds keys with four fifths of mu^2 and counts at most ten keys of each user with the
-rest, as pooled rounds do, at half of delta for exposure. Noise is continuous here. Neighbours:
-add-remove.
+rest, as pooled rounds do, at half of delta for exposure; in keys.py with all of mu^2, and nothing
+is counted. Noise is continuous here. Neighbours: add-remove.
 
 - *Weighted Gaussian* (Gopi et al. 2020; WGM of Google's dp_mm_domain): a user of n items gives
   1/sqrt(n) to each.
