@@ -1,9 +1,11 @@
 """Whole publishing processes on logs of growing size, within a memory limit.
 
-    python benchmarks/scale.py [--users 500000 5000000] [--memory 4GB] [--items queries]
+    python benchmarks/scale.py [--users 500000 5000000] [--memory 4GB]
+        [-- --items queries --items-per-user 5 --epsilon 2 --delta 0.001]
 
 For each size: wall time, peak memory of the process, peak size of its temporary directory, and how
-the time compares with linear growth from the first. Prints a Markdown table.
+the time compares with linear growth from the first. What stands behind `--` are options of
+`zealous publish`, in place of those above. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -20,13 +22,12 @@ import pyarrow.parquet as pq
 from publish import log_file
 
 PROGRAM = Path(sys.executable).with_name("zealous")
+OPTIONS = ["--items", "queries", "--items-per-user", "5", "--epsilon", "2", "--delta", "0.001"]
 
 
 def main() -> None:
     arguments = _arguments()
-    print(
-        f"--memory {arguments.memory}, --items {arguments.items}, m = {arguments.items_per_user}\n"
-    )
+    print(f"--memory {arguments.memory} {' '.join(arguments.options)}\n")
     print("| entries | time | over linear | peak memory | peak temporary files |")
     print("|---|---|---|---|---|")
     first: float | None = None
@@ -43,19 +44,19 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--users", type=int, nargs="+", default=[500_000, 5_000_000])
     parser.add_argument("--memory", default="4GB")
-    parser.add_argument("--items", default="queries")
-    parser.add_argument("--items-per-user", type=int, default=5)
+    parser.add_argument("options", nargs="*", default=OPTIONS)
     return parser.parse_args()
 
 
 def _publish(path: Path, users: int, arguments: argparse.Namespace) -> tuple[float, int, int]:
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            PROGRAM, "publish", path, "--items", arguments.items, "--users", users,
-            "--items-per-user", arguments.items_per_user, "--epsilon", 2, "--delta", "0.001",
+            PROGRAM, "publish", path, *arguments.options, "--users", users,
             "--memory", arguments.memory, "--threads", 2, "--temporary", folder,
             "--no-ledger", "-o", f"{folder}/out",
         ]  # fmt: skip
