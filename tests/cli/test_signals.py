@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from itertools import product
 from pathlib import Path
@@ -53,6 +54,7 @@ def test_a_signal_in_the_middle(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL),  # whatever the tests ignore
     ) as process:
         assert process.stderr is not None
         said = ""
@@ -74,3 +76,47 @@ def test_a_signal_in_the_middle(
     assert "interrupted; no release was left half-written" in ran.stderr
     assert list((tmp_path / "out").iterdir()) == []
     assert list((tmp_path / "spill").iterdir()) == []
+
+
+ONE_COMMAND = """
+import signal
+import sys
+from contextlib import suppress
+
+from zealous import cli
+from zealous.cli import terminal
+from zealous.errors import ZealousError
+
+
+def stop():
+    signal.raise_signal(signal.SIGTERM)
+
+
+def command(**_):
+    {}
+
+
+cli.cli.main = command
+sys.argv = ["zealous"]
+cli.main()
+"""
+
+
+def told(command: str) -> str:
+    """What the program says where a signal arrives in the middle of its command."""
+    program = [sys.executable, "-P", "-c", ONE_COMMAND.format(command)]
+    ran = subprocess.run(program, capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    return ran.stderr
+
+
+@pytest.mark.parametrize("error", ["ZealousError('the table cannot be read')", "RuntimeError"])
+def test_an_error_that_a_library_makes_of_a_signal_is_not_shown(error: str) -> None:
+    said = told(f"with suppress(KeyboardInterrupt): stop()\n    raise {error}")
+    assert said == "zealous: interrupted; no release was left half-written\n"
+
+
+def test_a_signal_while_finished_work_is_printed_says_that_it_is_there() -> None:
+    said = told("with terminal.keeping_finished_work('the release is there'): stop()")
+    assert said.startswith("zealous: the release is there; ")
+    assert said.endswith("zealous: interrupted; no release was left half-written\n")

@@ -156,8 +156,9 @@ def test_what_has_ended_is_not_called_off() -> None:
         pass
     with interrupts.calling_off(lambda: called.append("there")):
         assert interrupted(lambda: signal.raise_signal(STOPS[0]))
-        while not called:
-            time.sleep(0.01)
+        for _ in range(1000):
+            if not called:
+                time.sleep(0.01)
     assert called == ["there"]
 
 
@@ -179,7 +180,7 @@ def test_nothing_goes_on_before_what_calls_it_off_has_returned() -> None:
 
     def work() -> None:
         with interrupts.calling_off(end):
-            threading.Thread(target=interrupts._call_off).start()
+            threading.Thread(target=interrupts._call_off, args=(interrupts._handler,)).start()
             assert begun.wait(10)
             threading.Thread(target=interrupt).start()
 
@@ -187,6 +188,19 @@ def test_nothing_goes_on_before_what_calls_it_off_has_returned() -> None:
         work()
     assert returned.is_set()
     assert interrupts._ends == []
+
+
+def test_only_the_last_handler_calls_off() -> None:
+    """What is at work once another one was set is not what the signal was to end."""
+    called: list[str] = []
+    with interrupts._lock:  # so the thread that the signal wakes comes too late
+        assert interrupted(lambda: signal.raise_signal(STOPS[0]))
+        for each in STOPS:
+            signal.signal(each, signal.SIG_DFL)
+        interrupts.raise_on(STOPS)
+    with interrupts.calling_off(lambda: called.append("off")):
+        time.sleep(0.2)
+    assert called == []
 
 
 def test_what_was_ignored_stays_ignored() -> None:

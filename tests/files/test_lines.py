@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
@@ -166,46 +164,6 @@ def test_rows_stand_in_their_order_however_many_threads_split_them(
         found.append(([row for batch in batches for row in batch.to_pylist()], skipped))
     assert found[0] == found[1]
     assert len(found[0][0]) >= 3 * len(content)
-
-
-INTERRUPTED = """
-import sys
-from zealous.files.lines import _in_threads
-
-steps = 0
-
-
-def split(until):
-    def trace(*_):
-        global steps
-        steps += 1
-        if steps == until:
-            raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        return list(_in_threads(str, range(4), 2))
-    except KeyboardInterrupt:
-        return None
-    finally:
-        sys.settrace(None)
-
-
-assert split(0) == ["0", "1", "2", "3"]
-for step in range(1, steps + 1):
-    steps = 0
-    split(step)
-print("ended")
-"""
-
-
-def test_an_interrupt_at_whatever_step_leaves_nobody_waiting(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(INTERRUPTED)
-    done = subprocess.run(
-        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
-    assert done.stdout == "ended\n", done.stderr
 
 
 @pytest.mark.usefixtures("short_lines")

@@ -74,11 +74,10 @@ def main() -> None:
     except UsageError as error:
         code = _fail(str(error), 2)
     except ZealousError as error:
-        code = _fail(str(error), 1)
+        code = _fail(_INTERRUPTED if interrupts.was_raised() else str(error), 1)
     except (KeyboardInterrupt, click.Abort):
         code = _fail(_INTERRUPTED, 1)
     except BrokenPipeError:
-        interrupts.ignore_more()
         terminal.discard_output(sys.stdout)
         code = 1
     except Exception as error:
@@ -91,6 +90,7 @@ def main() -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(where.filename)}:{where.lineno}"
         code = _fail(f"an unforeseen {type(error).__name__} at {place}; please report it", 1)
+    interrupts.ignore_more()
     try:
         sys.stderr.flush()
     except OSError:

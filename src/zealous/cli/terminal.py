@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 100
 _COMMANDS = ("zealous ", "zcat ", "jq ")
+_NOT_PRINTED = "zealous: {}; what was to be printed of it could not be"
 _LABEL = re.compile(r" *\S[^:]{0,24}? {2,}(?=\S)")
 
 
@@ -179,7 +180,10 @@ def keeping_finished_work(done: str) -> Iterator[None]:
         sys.stdout.flush()
     except (OSError, ValueError):
         discard_output(sys.stdout)
-        note(f"zealous: {done}; what was to be printed of it could not be")
+        note(_NOT_PRINTED.format(done))
+    except KeyboardInterrupt:
+        note(_NOT_PRINTED.format(done))
+        raise
 
 
 def discard_output(stream: TextIO) -> None:

@@ -8,12 +8,12 @@ Guarantee:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from zealous.engines.engine import Each
 from zealous.errors import ZealousError
+from zealous.files.threads import in_threads
 from zealous.libraries import np, pa
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class KeptArrays:
 
         size = max(1, min(_ITEMS_AT_ONCE, len(left) + self.threads - 1) // self.threads)
         parts = [left[first : first + size] for first in range(0, len(left), size)]
-        with ThreadPoolExecutor(self.threads) as threads:
-            list(threads.map(draw_some, parts))  # each item is in one part, and drawn once
+        for _ in in_threads(draw_some, parts, self.threads):
+            pass  # each item is in one part, and drawn once
         return Weighed(evidence, strength, left[strength[left] == 0])
 
     def _sums(self, strength: npt.NDArray[np.int32], length: int) -> npt.NDArray[np.int64]:

@@ -230,7 +230,7 @@ class Spark:
             frame = self._frame(paths)
             if any(map(parquet.in_milliseconds, types.values())) and not _with_patterns(paths):
                 frame = self._milliseconds_read(frame, paths, types)
-            return self._open_frame(name, frame, names)
+            return self._open_frame(name, frame, names, limits)
         known = self.columns(paths, layout) or {}
         self._send_package()
         lists = layout.lists(lists)
@@ -269,7 +269,9 @@ class Spark:
             numbers = self._reader(paths).schema(schema).parquet(*_urls(paths))
             return numbers.selectExpr(*read.values())
 
-    def _open_frame(self, name: str, frame: Any, names: Sequence[str]) -> Opened:
+    def _open_frame(
+        self, name: str, frame: Any, names: Sequence[str], limits: Limits | None
+    ) -> Opened:
         known = _types(frame)
         if not known.keys() >= set(names):
             raise LogError("the log changed while it was read: its columns are others now")
@@ -280,7 +282,7 @@ class Spark:
                 "it to a plain string"
             )
         with wrap_errors("the log cannot be read"):
-            self._view(name, frame.selectExpr(*(_valid(*each) for each in types.items())))
+            self._view(name, frame.selectExpr(*(_valid(*each, limits) for each in types.items())))
         return Opened(types, Skipped())
 
     def share_done(self) -> float | None:
@@ -465,14 +467,22 @@ def _arrow(kind: str) -> str:
     return _TYPES.get(re.sub(r"[(].*", "", kind).replace("varchar", "string"), kind)
 
 
-def _valid(name: str, kind: str) -> str:
-    """SQL of Spark: a column, without texts that are not UTF-8: a release could not hold them."""
-    column = _quote(name)
+def _valid(name: str, kind: str, limits: Limits | None) -> str:
+    """SQL of Spark: a column, without texts that are not UTF-8: a release could not hold them.
+
+    Of a text or list over the limit there is only enough to see that.
+    """
+    column, most = _quote(name), None if limits is None else limits.text + 1
+
+    def valid(text: str) -> str:
+        short = text if most is None else f"left({text}, {most})"
+        return f"case when is_valid_utf8({text}) then {short} end"
+
     if kind == "string":
-        return f"case when is_valid_utf8({column}) then {column} end as {column}"
+        return f"{valid(column)} as {column}"
     if kind == "list<element: string>":
-        kept = "case when is_valid_utf8(each) then each end"
-        return f"transform({column}, each -> {kept}) as {column}"
+        short = column if most is None else f"slice({column}, 1, {most})"
+        return f"transform({short}, each -> {valid('each')}) as {column}"
     return column
 
 

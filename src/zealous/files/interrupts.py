@@ -22,6 +22,7 @@ _lock = threading.RLock()  # a block may end while Python lets go of what is in 
 _ends: list[Callable[[], object]] = []
 _heeded: list[signal.Signals] = []
 _raised = False
+_handler: Callable[[int, FrameType | None], None] | None = None  # the last one that was set
 
 
 def was_raised() -> bool:
@@ -68,7 +69,7 @@ def raise_on(signals: Iterable[signal.Signals]) -> None:
     data. A signal that whoever started the process had ignored stays ignored, as `nohup` does with
     SIGHUP.
     """
-    global _raised
+    global _raised, _handler
     _raised = False
     _heeded[:] = (each for each in signals if signal.getsignal(each) is not signal.SIG_IGN)
 
@@ -79,6 +80,8 @@ def raise_on(signals: Iterable[signal.Signals]) -> None:
         _raised = True
         raise KeyboardInterrupt
 
+    with _lock:
+        _handler = interrupt
     _wake_on(tuple(_heeded), interrupt)
     for each in _heeded:
         signal.signal(each, interrupt)
@@ -95,21 +98,24 @@ def _wake_on(signals: Collection[signal.Signals], interrupt: Callable[..., None]
     def wait() -> None:
         while number := os.read(woken, 1):
             if number[0] in signals:
-                _call_off()
+                _call_off(interrupt)
                 again(number[0])
 
     def again(number: int) -> None:
-        while signal.getsignal(number) is interrupt:  # nobody's instead, such as a server's
+        while True:
             time.sleep(_AGAIN)
+            if signal.getsignal(number) is not interrupt:  # but nobody's, or such as a server's
+                return
             if _raised and sys._current_exceptions().get(main) in _NONE:
-                _call_off()
+                _call_off(interrupt)
                 signal.pthread_kill(main, number)
 
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _call_off() -> None:
+def _call_off(handler: Callable[..., None] | None) -> None:
+    """Call off what is at work, unless another handler was set since: that is not what it ended."""
     with _lock:
-        for end in tuple(_ends):
+        for end in tuple(_ends) if handler is _handler else ():
             with suppress(Exception):
                 end()

@@ -10,18 +10,17 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from _thread import start_new_thread
 from abc import ABC, abstractmethod
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from queue import SimpleQueue
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Self
 
 from zealous.errors import LogError, UsageError
 from zealous.files.places import Place, place_of
+from zealous.files.threads import in_threads
 from zealous.libraries import pa
 
 LINE_LIMIT = 1 << 20
@@ -30,9 +29,6 @@ _ROWS = 1 << 15  # of what is read line by line, in a batch
 _SHORT = 8
 _BEGINNING = 1 << 16  # enough for most headers, and little to fetch
 
-T = TypeVar("T")
-R = TypeVar("R")
-Made = tuple[Sequence[R], BaseException | None]  # one of either
 Skipped = Counter[str]
 Record = Sequence["str | list[str] | None"]
 
@@ -264,7 +260,7 @@ def records(
     blocks = _blocks(path, layout.encoding, _BLOCK)
     if layout.has_header:
         blocks = _without_first_line(blocks)
-    for batches, left_out in _in_threads(split_apart, blocks, threads):
+    for batches, left_out in in_threads(split_apart, blocks, threads):
         skipped.update(left_out)
         yield from batches
 
@@ -272,52 +268,6 @@ def records(
 def _without_first_line(blocks: Iterator[bytes]) -> Iterator[bytes]:
     yield next(blocks).partition(b"\n")[2]
     yield from blocks
-
-
-def _in_threads(each: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
-    """What a function makes of each thing, in their order; few of them are there at once.
-
-    An interrupt is raised between any two steps of this, and within those of a pool of Python's:
-    there it can leave a lock held for which the threads, and whoever waits for them, wait for ever.
-    A `SimpleQueue` and `start_new_thread` are of one step.
-    """
-    given: SimpleQueue[tuple[T, SimpleQueue[Made[R]]] | None] = SimpleQueue()
-    ended: SimpleQueue[None] = SimpleQueue()
-    ahead: deque[SimpleQueue[Made[R]]] = deque()
-
-    def work() -> None:
-        while (task := given.get()) is not None:
-            thing, told = task
-            try:
-                told.put(([each(thing)], None))
-            except BaseException as error:
-                told.put(([], error))
-        ended.put(None)
-
-    def next_made() -> Sequence[R]:
-        made, error = ahead.popleft().get()
-        if error is not None:
-            raise error
-        return made
-
-    started = 0
-    try:
-        for _ in range(threads):
-            start_new_thread(work, ())
-            started += 1
-        for thing in things:
-            told: SimpleQueue[Made[R]] = SimpleQueue()
-            given.put((thing, told))
-            ahead.append(told)
-            if len(ahead) > threads:
-                yield from next_made()
-        while ahead:
-            yield from next_made()
-    finally:
-        for _ in range(started):
-            given.put(None)
-        for _ in range(started):
-            ended.get()
 
 
 def splitter(

@@ -41,7 +41,7 @@ def reporting_spent_budget(settle: Callable[[], Entry | None], say: Say) -> Iter
     except BaseException:
         try:
             entry = settle()
-        except Exception:  # the ledger is gone too
+        except BaseException:  # the ledger is gone too, or who publishes has no more patience
             say("the ledger may have been charged: see `zealous ledger show`")
         else:
             if entry is not None and entry.state == "released":

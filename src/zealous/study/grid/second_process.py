@@ -88,8 +88,8 @@ def _run(work: Callable[..., None], *arguments: Any) -> ZealousError | None:
 def _stop_with(first: Connection) -> None:
     """Stop this process when the first one is gone, or closes its end; it tells nobody else."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # an error of the engine could quote data
-    ignored = {each for each in _STOPS if signal.getsignal(each) == signal.SIG_IGN}  # after nohup
-    interrupts.raise_on(each for each in _STOPS if each == signal.SIGTERM or each not in ignored)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # by which it is stopped, whatever was ignored
+    interrupts.raise_on(_STOPS)
 
     def watch() -> None:
         wait([first])
