@@ -126,9 +126,13 @@ class Browser:
         raise AssertionError(f"the page does not say {words!r}: {self.says()}")
 
     def too_wide(self) -> bool:
-        """Whether the page must be moved sideways to be read."""
-        script = "return document.documentElement.scrollWidth > window.innerWidth"
-        return bool(self.driver.execute_script(script))
+        """Whether the page must be moved sideways to be read, once it is laid out and drawn."""
+        script = """
+            const say = arguments[0], page = document.documentElement;
+            const measure = () => say(page.scrollWidth > window.innerWidth);
+            requestAnimationFrame(() => requestAnimationFrame(measure));
+        """
+        return bool(self.driver.execute_async_script(script))
 
     def barriers(self) -> list[str]:
         """What is serious for whoever does not see, or uses no mouse, as axe finds it."""
