@@ -23,9 +23,20 @@ import zealous as z
 RESULTS = Path(__file__).with_name("spark.json")
 M = 5
 CORES, GIGABITS = 16, 10  # of the node that hours are reckoned in
+# An m7g.large of AWS in us-east-1, on demand, in June 2026: dollars an hour, and its cores.
+PRICE, PRICED_CORES = 0.0816, 2
+TEXTS_SCAN = "long texts: scan"
 USERS_SCAN, USERS_COUNT = "users: scan, distinct", "users: distinct, count"
+IDS_SCAN, IDS_COUNT = "ids: scan, distinct", "ids: distinct, smallest"
 ITEMS_SCAN = "scan, items, distinct"
 DISTINCT, KEEP, COUNT = "distinct, m a user", "m a user, count", "count, tau, noise"
+BEFORE = {
+    USERS_COUNT: USERS_SCAN,
+    IDS_COUNT: IDS_SCAN,
+    DISTINCT: ITEMS_SCAN,
+    KEEP: DISTINCT,
+    COUNT: KEEP,
+}
 Run = dict[str, Any]
 
 
@@ -67,10 +78,9 @@ def _entries(runs: dict[str, Run]) -> list[float]:
 
 def _rows_in(runs: dict[str, Run], name: str) -> list[float]:
     """What a stage works on: entries, or the rows that the stage before it sent."""
-    before = {USERS_COUNT: USERS_SCAN, DISTINCT: ITEMS_SCAN, KEEP: DISTINCT, COUNT: KEEP}.get(name)
-    if before is None:
+    if name not in BEFORE:
         return _entries(runs)
-    return [_stage(run, before)["rows_sent"] for run in runs.values()]
+    return [_stage(run, BEFORE[name])["rows_sent"] for run in runs.values()]
 
 
 def _line(runs: dict[str, Run], name: str, figure: str) -> Line:
@@ -88,10 +98,13 @@ def _fitted(runs: dict[str, Run]) -> Iterator[str]:
     yield ""
     yield "| stage | CPU, s a million rows | off by | bytes a row sent | off by |"
     yield "|---|---|---|---|---|"
-    for name in (USERS_SCAN, USERS_COUNT, ITEMS_SCAN, DISTINCT, KEEP, COUNT):
+    for name in (
+        *(TEXTS_SCAN, USERS_SCAN, USERS_COUNT, IDS_SCAN, IDS_COUNT),
+        *(ITEMS_SCAN, DISTINCT, KEEP, COUNT),
+    ):
         cpu = _line(runs, name, "cpu")
         sent = "| – | |"
-        if name not in (USERS_COUNT, COUNT):
+        if name in BEFORE.values():
             row = _bytes_a_row(runs, name)
             sent = f"| {row.slope:.1f} | {_percent(row)} |"
         yield f"| {name} | {cpu.slope * 1e6:.2f} | {_percent(cpu)} {sent}"
@@ -113,8 +126,11 @@ def _on_paper(runs: dict[str, Run], users: int, entries: float) -> Iterator[str]
     (part,) = z.plan(goal, [z.queries(M)]).parts
     kept = min(float(users * M), entries)
     work = [
+        (TEXTS_SCAN, entries, 0.0),
         (USERS_SCAN, entries, entries),
         (USERS_COUNT, entries, 0.0),
+        (IDS_SCAN, entries, entries),
+        (IDS_COUNT, entries, 0.0),
         (ITEMS_SCAN, entries, entries),
         (DISTINCT, entries, entries),
         (KEEP, entries, kept),
@@ -138,6 +154,8 @@ def _on_paper(runs: dict[str, Run], users: int, entries: float) -> Iterator[str]
     yield f"Rows to the driver, expected at most: {seen:.1e}"
     node_hours = hours / CORES
     network = sent * 8 / (GIGABITS * 1e9) / 3600
+    price = hours / PRICED_CORES * PRICE
+    yield f"Cores at {PRICE} USD an hour for {PRICED_CORES} of them: {price:.2f} USD"
     yield f"Node-hours of {CORES} cores: {node_hours:,.0f}; entries a node-hour: " + (
         f"{entries / node_hours:.1e}; node-hours of a {GIGABITS} Gbit/s network: {network:,.0f}"
     )

@@ -41,15 +41,13 @@ FIGURES = {
     "cpu": ("executorCpuTime", 1e-9),
     "run": ("executorRunTime", 1e-3),
 }
-# By how a query hands over its rows, and its number of stages.
+# The stages of those queries that look at the log, by the number of the query, or by how it hands
+# over its rows where that says it.
 STAGES = {
-    ("collect", 4): [
-        "users: scan, distinct",
-        "users: distinct, count",
-        "users: sum",
-        "users: what their ids look like",
-    ],
-    ("toArrow", 4): [
+    "1": ["long texts: scan", "long texts: sum"],
+    "2": ["users: scan, distinct", "users: distinct, count", "users: sum"],
+    "8": ["ids: scan, distinct", "ids: distinct, smallest"],
+    "toArrow": [
         "scan, items, distinct",
         "distinct, m a user",
         "m a user, count",
@@ -188,9 +186,10 @@ def _stages(events: Path) -> list[dict[str, Any]]:
     for query, stages in done.items():
         stages.sort(key=lambda each: each["Stage ID"])
         handed_over = stages[0]["Stage Name"].partition(" ")[0]
-        names = STAGES.get((handed_over, len(stages))) if query else None
+        names = STAGES.get(handed_over, STAGES.get(query, []))
         for number, stage in enumerate(stages):
-            name = names[number] if names else f"{query or 'schema'}: {number + 1}"
+            known = len(names) == len(stages)
+            name = names[number] if known else f"{query or 'schema'}: {number + 1}"
             found.append({"stage": name, "tasks": stage["Number of Tasks"], **_figures(stage)})
     return found
 

@@ -79,13 +79,14 @@ def test_a_signal_in_the_middle(
 
 
 ONE_COMMAND = """
+import atexit
 import signal
 import sys
 from contextlib import suppress
 
 from zealous import cli
 from zealous.cli import terminal
-from zealous.errors import ZealousError
+from zealous.errors import LedgerError, UsageError, ZealousError
 
 
 def stop():
@@ -102,21 +103,42 @@ cli.main()
 """
 
 
-def told(command: str) -> str:
-    """What the program says where a signal arrives in the middle of its command."""
+INTERRUPTED = "zealous: interrupted; no release was left half-written\n"
+
+
+def run(command: str) -> tuple[int, str]:
+    """The exit code and what the program says where its command is this."""
     program = [sys.executable, "-P", "-c", ONE_COMMAND.format(command)]
     ran = subprocess.run(program, capture_output=True, text=True, timeout=120)
-    assert (ran.returncode, ran.stdout) == (1, "")
-    return ran.stderr
+    assert ran.stdout == ""
+    return ran.returncode, ran.stderr
 
 
-@pytest.mark.parametrize("error", ["ZealousError('the table cannot be read')", "RuntimeError"])
+@pytest.mark.parametrize("error", ["ZealousError('gone')", "UsageError('gone')", "KeyError"])
 def test_an_error_that_a_library_makes_of_a_signal_is_not_shown(error: str) -> None:
-    said = told(f"with suppress(KeyboardInterrupt): stop()\n    raise {error}")
-    assert said == "zealous: interrupted; no release was left half-written\n"
+    said = run(f"with suppress(KeyboardInterrupt): stop()\n    raise {error}")
+    assert said == (1, INTERRUPTED)
+
+
+def test_no_signal_hides_that_a_release_is_paid_for() -> None:
+    said = "with suppress(KeyboardInterrupt): stop()\n    raise LedgerError('it is in out/release')"
+    assert run(said) == (1, "zealous: it is in out/release\n")
 
 
 def test_a_signal_while_finished_work_is_printed_says_that_it_is_there() -> None:
-    said = told("with terminal.keeping_finished_work('the release is there'): stop()")
-    assert said.startswith("zealous: the release is there; ")
-    assert said.endswith("zealous: interrupted; no release was left half-written\n")
+    kept = "with terminal.keeping_finished_work('the release is there')"
+    said = f"{kept}:\n        with suppress(KeyboardInterrupt): stop()\n        raise RuntimeError"
+    for command in (said, f"{kept}: stop()"):
+        code, text = run(command)
+        assert code == 1
+        assert text.startswith("zealous: the release is there; ")
+        assert text.endswith(INTERRUPTED)
+
+
+def test_a_signal_after_the_end_changes_no_exit_code() -> None:
+    assert run("atexit.register(stop)") == (0, "")
+
+
+def test_a_signal_while_an_error_is_told_does_not_quote_it() -> None:
+    said = "terminal.note = lambda _: stop()\n    raise RuntimeError('a line of the log')"
+    assert run(said) == (1, "")

@@ -59,6 +59,31 @@ def test_texts_and_lists_over_the_limit(suffix: str, engines: Engines, tmp_path:
     ]
 
 
+def test_lists_of_texts_that_are_not_utf_8(engines: Engines, tmp_path: Path) -> None:
+    """What they count for is told by all their bytes; of those under the limit the rest stays."""
+    lists: list[list[bytes | None]]
+    lists = [[b"\xff" * 25, b"a"], [b"\xff" * 22, b"a"], [b"\xff", None, b"b" * 21], [b""] * 26]
+    texts = pa.array([text for each in lists for text in each], pa.binary())
+    present, starts, data = texts.buffers()
+    spoilt = pa.StringArray.from_buffers(len(texts), starts, data, present)
+    ends = pa.array([0, 2, 4, 7, 33], pa.int32())
+    users = pa.array(["ann", "bob", "cat", "dan"])
+    columns = {"user": users, "query": users, "time": pa.array([TIME] * 4)}
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table(columns | {"urls": pa.ListArray.from_arrays(ends, spoilt)}), path)
+    one, other = (entries(engine, path, text=25) for engine in engines)
+    assert one == other
+    assert [urls for *_, urls in one] == [None, "a", "b" * 21, None]
+
+
+def test_the_largest_limit(engines: Engines, tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.Table.from_pylist(ROWS), path)
+    one, other = (entries(engine, path, text=2**31 - 1) for engine in engines)
+    assert one == other
+    assert len(one) == len(ROWS)
+
+
 def told(engine: Engine, path: Path) -> dict[str, int]:
     limits = z.Limits(text=25, entries=2, words=2)
     log = read(engine, path, columns=z.Columns(url="urls"), cleaning=z.Cleaning(limits=limits))

@@ -19,7 +19,7 @@ from zealous.cli import terminal
 from zealous.cli.command_groups import Commands
 from zealous.cli.help import SpeakingOptions
 from zealous.cli.study import study
-from zealous.errors import UsageError, ZealousError
+from zealous.errors import LedgerError, UsageError, ZealousError
 from zealous.files import interrupts
 from zealous.files.passwords import without_password
 from zealous.version import VERSION
@@ -30,7 +30,7 @@ _SECTIONS = {
     "Check": ("verify", "changes", "audit"),
     "Study": ("study",),
 }
-_INTERRUPTED = "interrupted; no release was left half-written"
+_INTERRUPTED = "zealous: interrupted; no release was left half-written"
 
 
 class _Commands(SpeakingOptions, Commands):
@@ -61,6 +61,7 @@ def main() -> None:
     """Run a command; whatever goes wrong becomes one clear line that quotes no data."""
     _open_closed_streams()
     interrupts.raise_on((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    sys.excepthook = lambda *_: None  # a signal after the last line here would quote an error
     try:
         _check_arguments(sys.argv[1:])
         code = cli.main(standalone_mode=False) or 0
@@ -69,27 +70,27 @@ def main() -> None:
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        terminal.note(_without_passwords(said.getvalue().rstrip("\n")))
-        code = 2
+        code = _fail(said.getvalue().rstrip("\n"), 2)
     except UsageError as error:
-        code = _fail(str(error), 2)
+        code = _fail(f"zealous: {error}", 2)
+    except LedgerError as error:  # it may say that there is a release: no signal hides that
+        code = _say(f"zealous: {error}", 1)
     except ZealousError as error:
-        code = _fail(_INTERRUPTED if interrupts.was_raised() else str(error), 1)
+        code = _fail(f"zealous: {error}", 1)
     except (KeyboardInterrupt, click.Abort):
-        code = _fail(_INTERRUPTED, 1)
+        code = _say(_INTERRUPTED, 1)
     except BrokenPipeError:
         terminal.discard_output(sys.stdout)
         code = 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            sys.exit(_fail("the name of a file or folder is too long", 2))
-        if interrupts.was_raised():
-            sys.exit(_fail(_INTERRUPTED, 1))
+            sys.exit(_fail("zealous: the name of a file or folder is too long", 2))
         # Neither the message nor the values of an unforeseen error may be shown: they can hold
         # data. Where it happened can.
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(where.filename)}:{where.lineno}"
-        code = _fail(f"an unforeseen {type(error).__name__} at {place}; please report it", 1)
+        unforeseen = f"an unforeseen {type(error).__name__} at {place}"
+        code = _fail(f"zealous: {unforeseen}; please report it", 1)
     interrupts.ignore_more()
     try:
         sys.stderr.flush()
@@ -119,8 +120,13 @@ def _check_arguments(arguments: Sequence[str]) -> None:
 
 
 def _fail(message: str, code: int) -> int:
+    """Say what went wrong: the signal, where a library made another error of it."""
+    return _say(_INTERRUPTED, 1) if interrupts.was_raised() else _say(message, code)
+
+
+def _say(message: str, code: int) -> int:
     interrupts.ignore_more()
-    terminal.note(_without_passwords(f"zealous: {message}"))
+    terminal.note(_without_passwords(message))
     return code
 
 

@@ -181,7 +181,7 @@ def keeping_finished_work(done: str) -> Iterator[None]:
     except (OSError, ValueError):
         discard_output(sys.stdout)
         note(_NOT_PRINTED.format(done))
-    except KeyboardInterrupt:
+    except BaseException:  # an interrupt, or what a library made of it
         note(_NOT_PRINTED.format(done))
         raise
 

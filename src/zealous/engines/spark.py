@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 # Hadoop passes over longer lines, of which Java would have to hold all at once.
 _LONGEST = ("mapreduce.input.linerecordreader.line.maxlength", str(32 * LINE_LIMIT))
+_MOST = 2**31 - 2  # characters that are asked for: Spark counts them with 32 bits
 _TYPES = {
     "string": "string",
     "bigint": "int64",
@@ -470,19 +471,21 @@ def _arrow(kind: str) -> str:
 def _valid(name: str, kind: str, limits: Limits | None) -> str:
     """SQL of Spark: a column, without texts that are not UTF-8: a release could not hold them.
 
-    Of a text or list over the limit there is only enough to see that.
+    Of a text over the limit only so much is left that it is seen to be, and in the place of a list
+    over it stand as many empty texts.
     """
-    column, most = _quote(name), None if limits is None else limits.text + 1
-
-    def valid(text: str) -> str:
-        short = text if most is None else f"left({text}, {most})"
-        return f"case when is_valid_utf8({text}) then {short} end"
-
+    column = _quote(name)
+    most = None if limits is None else min(limits.text, _MOST) + 1
     if kind == "string":
-        return f"{valid(column)} as {column}"
+        text = column if most is None else f"left({column}, {most})"
+        return f"case when is_valid_utf8({column}) then {text} end as {column}"
     if kind == "list<element: string>":
-        short = column if most is None else f"slice({column}, 1, {most})"
-        return f"transform({short}, each -> {valid('each')}) as {column}"
+        texts = f"transform({column}, each -> case when is_valid_utf8(each) then each end)"
+        if most is not None:
+            add = "(sum, each) -> sum + 1 + coalesce(octet_length(each), 0)"
+            long = f"aggregate({column}, 0L, {add}) >= {most}"
+            texts = f"case when {long} then array_repeat('', {most}) else {texts} end"
+        return f"{texts} as {column}"
     return column
 
 

@@ -31,8 +31,8 @@ def was_raised() -> bool:
 
 
 def ignore_more() -> None:
-    """Whoever caught the interrupt, and goes on, says so: until then it is raised again."""
-    for each in _heeded if _raised else ():
+    """Whoever caught the interrupt, or is about to end, says so: until then it is raised again."""
+    for each in _heeded:
         signal.signal(each, signal.SIG_IGN)
 
 
