@@ -46,7 +46,7 @@ FIGURES = {
 STAGES = {
     "1": ["long texts: scan", "long texts: sum"],
     "2": ["users: scan, distinct", "users: distinct, count", "users: sum"],
-    "8": ["ids: scan, distinct", "ids: distinct, smallest"],
+    "8": ["ids: scan", "ids: what they look like"],
     "toArrow": [
         "scan, items, distinct",
         "distinct, m a user",
