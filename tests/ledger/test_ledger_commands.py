@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import replace
 from fractions import Fraction
@@ -105,6 +106,24 @@ def test_the_ledger_of_this_folder_is_verified_where_none_is_named(tmp_path: Pat
     assert "2 wrong" in found.output  # neither of them is taken for a place of ledgers
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--cap-epsilon", "-3"),
+        ("--cap-delta", "1.5"),
+        ("--compose", "losses"),
+        ("--cap-epsilon", "12", "--approvers", "nofile"),
+        ("--dataset", "a/b\n"),
+    ],
+)
+def test_what_is_refused_leaves_no_ledger(options: Sequence[str], run: Run, tmp_path: Path) -> None:
+    """A ledger without a cap would be found by the next release."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    assert run("ledger", "init", folder, *options).code == 2
+    assert list(folder.iterdir()) == []
+
+
 def test_caps_are_changed_on_record(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "x.sqlite"
     assert run("ledger", "init", file, "--cap-epsilon", "2", "--cap-delta", "1e-3").code == 0
@@ -119,6 +138,7 @@ def test_caps_are_changed_on_record(run: Run, tmp_path: Path) -> None:
     assert run("ledger", "init", file, "--unit", "session").code == 1
     assert run("ledger", "init", file, "--cap-epsilon", "much").code == 2
     assert run("ledger", "init", file, "--cap-epsilon", "-1").code == 2
+    assert "probability" in run("ledger", "init", file, "--cap-delta", "2").stderr
 
 
 def test_a_log_shows_the_ledger_above_it(run: Run, tmp_path: Path) -> None:

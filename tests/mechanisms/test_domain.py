@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 import math
 import os
@@ -31,7 +30,6 @@ from zealous.errors import UsageError
 from zealous.items import queries
 from zealous.logs.log import read_log
 from zealous.logs.open_log import open_log
-from zealous.mechanisms import domain as module
 from zealous.mechanisms.domain import Domain
 from zealous.mechanisms.protocol import CalibratedMechanism
 from zealous.mechanisms.public_files import read_public
@@ -356,7 +354,3 @@ def test_without_a_list_there_is_nothing_to_publish() -> None:
 def test_no_noise_is_refused(scale: Any) -> None:
     with pytest.raises(UsageError, match="scale"):
         Domain(items_per_user=1, scale=scale)
-
-
-def test_the_examples_are_true() -> None:
-    assert doctest.testmod(module).failed == 0

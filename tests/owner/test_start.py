@@ -178,9 +178,20 @@ def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
     assert (found.format, found.columns) == ("parquet", ("visitor", "page"))
 
 
+def test_times_that_are_texts_in_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    days = [f"{day:02}.{month:02}.2026" for day in range(1, 28) for month in (1, 2)]
+    columns = {"user": range(54), "query": ["tea", None] * 27, "day": days, "note": ["x"] * 54}
+    pq.write_table(pa.table({name: [*values] for name, values in columns.items()}), path)
+    found = find_format(place_of(path), StatedFormat())
+    assert found.time_formats == {"day": "%d.%m.%Y"}
+    assert [found.shape(name) for name in ("query", "day", "note")] == [None, "time", None]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
+        ("a.csv", b'a,b\n1,"x\ny"\n2,"z\nw"\n' * 9, "line ends in quotes"),
         ("a.csv", b"", "is empty"),
         ("a.xlsx", b"PK\x03\x04....", "Excel"),
         ("a.csv", "a,b\n1,2\n".encode("utf-16"), "iconv"),

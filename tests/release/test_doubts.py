@@ -11,6 +11,7 @@ import pytest
 
 import zealous as z
 from zealous.errors import Refused
+from zealous.items import Kind
 from zealous.ledger import FILE_NAME, Cap, Caps, Ledger
 from zealous.logs.log import Log
 from zealous.release import doubts, repetition
@@ -65,6 +66,50 @@ def test_an_attended_run_stops_before_it_costs(name: str, tmp_path: Path) -> Non
         released = published(log, attendance, period=period)
         assert released.record.ledger is not None, "it is published, perhaps empty, and charged"
         (tmp_path / FILE_NAME).unlink()
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        (z.columns("qeury", items_per_user=1), '{"user": "u1", "query": "tea"}\n'),
+        (z.keywords(1), '{"user": "u1", "query": "tea", "words": []}\n'),
+        (
+            z.columns("price", items_per_user=1, bands={"price": [1, 5]}),
+            '{"user": "u1", "price": "2,50"}\n',
+        ),
+    ],
+    ids=["misspelt", "no keyword", "no number"],
+)
+def test_a_log_without_any_item_stops_an_attended_run(
+    kind: Kind, lines: str, tmp_path: Path
+) -> None:
+    """In JSON lines any column may be missing: no header tells that a name is misspelt."""
+    (tmp_path / "log.jsonl").write_text(lines * 40)
+    log = z.read_log(tmp_path / "log.jsonl", columns=z.Columns(user="user", keywords="words"))
+    with pytest.raises(Refused, match="No entry has an item of"):
+        z.publish(log, GOAL, [kind])
+    assert not (tmp_path / FILE_NAME).exists()
+    z.publish(log, GOAL, [kind], attendance="unattended")
+    assert len([*Ledger.open(tmp_path / FILE_NAME)]) == 1
+
+
+def test_times_that_are_partly_of_another_form_are_told(tmp_path: Path) -> None:
+    log = written(tmp_path, HEAD + TEA + "u1,13 January,tea\n" * 100)
+    said: list[str] = []
+    z.publish(log, GOAL, [z.queries(1)], period="2026-01", say=said.append)
+    assert [each for each in said if "of the times cannot be read" in each and "20%" in each]
+
+
+def test_ids_in_two_spellings_are_told(tmp_path: Path) -> None:
+    """Whoever has two ids is protected half as well."""
+    capitals = "".join(f"U{n % 3},2026-01-02 10:00,tea\n" for n in range(5))
+    zeros = "007,2026-01-02 10:00,tea\n7,2026-01-02 10:00,tea\n"
+    other = "ANN,2026-01-02 10:00,tea\n000,2026-01-02 10:00,tea\n0,2026-01-02 10:00,tea\n"
+    for number, (more, odd) in enumerate([(capitals, True), (zeros, True), (other, False)]):
+        (tmp_path / str(number)).mkdir()
+        log, said = written(tmp_path / str(number), HEAD + TEA + more), list[str]()
+        z.publish(log, GOAL, [z.queries(1)], say=said.append)
+        assert any("Some ids differ only in" in each for each in said) is odd
 
 
 def test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more(

@@ -58,8 +58,9 @@ def test_runs_killed_at_random_moments(runs: int, each: int, tmp_path: Path) -> 
     assert drew <= set(entries), "noise was drawn and nobody paid"
     assert made <= drew
     for name in made:
-        found = verify(folder / name)
-        assert all(check.ok for check in found), (name, found)
+        found = verify(folder / name)  # without the ledger its budget is not checked
+        assert all(check.ok or check.name == "budget" for check in found), (name, found)
+        assert found.ok
     released = {name for name, entry in entries.items() if entry.state == "released"}
     assert released <= made, "the ledger says released, and nothing is there"
     for name in sorted(released)[:5]:  # each reads the whole ledger; below it is read for all

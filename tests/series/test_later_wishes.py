@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import date
 from pathlib import Path
 
@@ -52,6 +53,27 @@ def test_a_correction_costs_what_was_said_and_is_beside_the_first(tmp_path: Path
     assert done.status.periods[0].editions == 2
     with pytest.raises(Refused):
         publish_again(series, january)
+
+
+def test_a_price_that_no_cap_allows_is_said_too(tmp_path: Path) -> None:
+    series = a_series(tmp_path, more=ENDED, cap="[total]\nepsilon = 3\ndelta = 1e-4\n")
+    run_series(series, today=BEFORE_APRIL)
+    asked = find_price(series, again=("2026-01",))
+    assert asked.granted == 0
+    assert asked.after.order() > asked.before.order()
+    assert f"The cap does not allow 1 release more (2026-01 again): with that, {asked.after}." in (
+        asked.text()
+    )
+    some = find_price(series, again=("2026-01",), first="2025-11")
+    assert some.granted < len(some.releases)
+
+
+def test_a_release_that_is_gone_is_told(tmp_path: Path, commands: Forks) -> None:
+    series = a_series(tmp_path, more=ENDED)
+    run_series(series, today=BEFORE_APRIL)
+    shutil.rmtree(tmp_path / "releases/2026-02")
+    said = commands(COMMAND, "series", "status", "series.toml", folder=tmp_path).stdout
+    assert "The release of 2026-02 is paid for, and is not where it was" in " ".join(said.split())
 
 
 def test_what_has_no_release_is_not_corrected(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_the_story(found: Demonstration) -> None:
     assert sum(str(found.person[0].user) in line for line in lines[1:6]) == 5
     assert any(is_personal(line) for line in lines[1:6])
     assert "  100 of 100  k-anonymity, 9 accounts a guess" in lines
-    assert "  Verified: 9 checks passed (zealous verify demo/release)." in lines
+    assert "  Verified, with its ledger: 9 checks passed." in lines
     assert sum(line.startswith("  demo/release/") for line in lines) == 3
 
 

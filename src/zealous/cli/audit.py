@@ -87,6 +87,9 @@ def _in_one_line(found: Audit) -> str:
 
 def _print_power(found: Audit) -> None:
     """What the best and the worst pair of each guarantee would have seen: no pair sees for all."""
+    if not found.power():
+        terminal.echo(f"{found.trials:,} runs on each log: too few to see any violation.")
+        return
     terminal.echo(f"{found.trials:,} runs on each log. Seen with 95 % probability:")
     for guarantee, (best, worst) in found.power().items():
         for pair, how in ((best, "best"), (worst, "worst")):

@@ -169,9 +169,9 @@ class _Guide:
         found.check_unit(unit)
         self._say(text.unit_section(self.page, found, unit))
         items, basket = self._items(found, offered)
-        users = given["users"] or self._users(unit)
+        users = self._users(unit) if given["users"] is None else given["users"]
         goal = DEFINITIONS[given["guarantee"]](
-            epsilon=self.epsilon or LEVELS[_EXAMPLE],
+            epsilon=LEVELS[_EXAMPLE] if self.epsilon is None else self.epsilon,
             delta=default_delta(given["guarantee"], users),
             users=users,
             unit=unit,

@@ -19,8 +19,8 @@ _HELP = """Check a release that you made or received.
 Checks every file and its SHA-256, release.json, the tables and how they depend on each other, that
 the plan is one that zealous makes, and that the stated guarantee follows from the stated
 parameters. With --ledger it also checks that the release was charged as it states, and with
---parent that a filtered child is its parent without some rows. What this version cannot judge is
-shown as not checked. Exit code 0 if all checks passed, 1 if one failed.
+--parent that a filtered child is its parent without some rows. What is not compared with either,
+or cannot be judged by this version, is shown as not checked. Exit code 0 unless a check failed.
 
 This shows whether a release is consistent. It cannot show that noise was drawn: for that you have
 to trust whoever published it.

@@ -129,7 +129,7 @@ def signer(message: bytes, signature: str, *, approvers: str, at: datetime) -> s
                 return name
     raise Refused(
         "the signature is not of one of the ledger's approvers, or it was made for something else: "
-        "one of them signs by `zealous approve`"
+        "one of them signs plans by `zealous approve`, and decisions on the ledger with --key"
     )
 
 

@@ -74,14 +74,19 @@ def _large_share(ids: IdCounts) -> IdDoubt | None:
 
 
 def _two_spellings(source: Source) -> IdDoubt | None:
-    """Whether ids with zeros in front are there without them too; `.0` behind is never read."""
-    zeros = "select distinct user::varchar as id from known where user::varchar like '0%'"
-    bare = "select regexp_replace(id, '^0+', '', 'g') as id from zeros where id <> '0'"
-    same = "select 1 as one from known where user::varchar in (select id from bare) limit 1"
-    steps = [Step("zeros", zeros), Step("bare", bare), Step("same", same)]
+    """Whether ids with zeros in front, or in capitals, are there without them too.
+
+    `.0` behind is never read.
+    """
+    odd = "user::varchar like '0%' or user::varchar <> lower(user::varchar)"
+    spelt = f"select distinct user::varchar as id from known where {odd}"
+    plain = "select lower(regexp_replace(id, '^0+', '', 'g')) as id from spelt where id <> '0'"
+    same = "select 1 as one from known where user::varchar in (select id from plain) limit 1"
+    steps = [Step("spelt", spelt), Step("plain", plain), Step("same", same)]
     if not source.engine.rows([*known_entries(source), *steps]):
         return None
     return IdDoubt(
-        "Some ids differ only in zeros in front, such as 0042 and 42: if they are one person, she "
-        "is protected once for each. Write ids in one way before you publish."
+        "Some ids differ only in zeros in front or in capitals, such as 0042 and 42, or AB7 and "
+        "ab7: if they are one person, she is protected once for each. Write ids in one way before "
+        "you publish."
     )

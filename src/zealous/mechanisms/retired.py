@@ -71,7 +71,7 @@ class Round:
         The worst is one item of the whole weight, or as many as she may give. Rounded up.
 
         >>> float(Round(bound=50, scale=10_000, threshold=60_000).exposure())
-        5.379873347571077e-08
+        5.379654016251234e-08
         """
         with localcontext(CONTEXT):
             one = self._passing_probability(Decimal(WEIGHT))

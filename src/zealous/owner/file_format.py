@@ -35,6 +35,8 @@ _CONTROLS = bytes({*range(32), 127} - {*b"\b\t\n\v\f\r\x1b"})
 _TWO_BYTES = ("gb18030", "shift_jis", "euc_kr", "big5")
 _WIDE = re.compile(rb"[\x80-\xff]+")
 _NESTED = re.compile(r"struct<|map<|list.*<.*list.*<")
+_TEXTS = ("string", "large_string")
+_SHORT = 40  # bytes
 _DATED = re.compile(r"timestamp|date")
 _LIST = re.compile(r"(large_|fixed_size_)?list(_view)?<")
 _IDENTIFIER = re.compile(r"[^\W\d][\w.-]*")
@@ -201,14 +203,30 @@ def _parquet_format(path: Place) -> FileFormat:
     types = parquet.common_columns([path])
     nested = frozenset(name for name, kind in types.items() if _NESTED.search(kind))
     lists = frozenset(name for name, kind in types.items() if _LIST.match(kind)) - nested
+    texts = _first_texts(path, [name for name, kind in types.items() if kind in _TEXTS])
+    times = {name for name, values in texts.items() if shape_of(values) == "time"}
+    dated = {name for name, kind in types.items() if _DATED.match(kind)}
     return FileFormat(
         format="parquet",
         columns=tuple(types),
         nested=nested,
         lists=lists,
-        time_formats={},
-        shapes=tuple("time" if _DATED.match(kind) else None for kind in types.values()),
+        time_formats=_time_formats({name: texts[name] for name in times}),
+        shapes=tuple("time" if name in dated | times else None for name in types),
     )
+
+
+def _first_texts(path: Place, names: Sequence[str]) -> dict[str, list[str]]:
+    """The first texts of some columns of a Parquet file, short ones alone: a time is short."""
+    if not names:
+        return {}
+    with parquet.open_parquet(path) as rows:
+        batch = next(rows.batches(names), None)
+    raw = {} if batch is None else {name: batch[name].cast("binary").to_pylist() for name in names}
+    return {
+        name: [each.decode(errors="replace") for each in values if each and len(each) < _SHORT]
+        for name, values in raw.items()
+    }
 
 
 def _guess_encoding(start: bytes) -> str | None:
@@ -308,10 +326,16 @@ def _delimited_format(
     rows = [_split_fields(line, delimiter) for line in lines]
     number, alike = Counter(map(len, rows)).most_common(1)[0]
     if alike < _ALIKE * len(rows) or len(rows[0]) != number or number < 2:
+        if sum(line.count('"') % 2 for line in lines) > (1 - _ALIKE) * len(lines):
+            raise LogError(
+                f"{path.name} has text with line ends in quotes, and here each line is a record: "
+                "write the table as Parquet, with whatever wrote this file"
+            )
+        other = "another --delimiter" if stated.delimiter else "--delimiter"
         raise LogError(
             f"{path.name} is not one table: its lines do not all have the same fields. Make it "
-            "one row for each thing that a person did, with the person's id in each row, or say "
-            "--delimiter"
+            f"one row for each thing that a person did, with the person's id in each row, or say "
+            f"{other}"
         )
     rows = [row for row in rows if len(row) == number]
     if _has_record_types(rows):

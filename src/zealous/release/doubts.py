@@ -27,6 +27,8 @@ from zealous.release.recognition import Recognition
 from zealous.release.repetition import check_repetition
 from zealous.release.request import Request
 
+_MANY_UNREAD = 0.05  # of the times
+
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedLog:
@@ -71,6 +73,7 @@ def _check_contents(request: Request, source: Source, say: Say) -> None:
     opened, proceed = OpenedLog(request=request, source=source), request.attendance == "proceed"
     missing = (text for look in _MISSING if (text := look(opened)))
     stop_or_tell(_first(missing), proceed, say)
+    warn(filter(None, [_unread_times(opened)]), say)
     unnamed = is_unnamed(request.log.columns.user)
     for doubt in id_doubts(source, unnamed=unnamed):
         if doubt.wrong_unit:
@@ -138,15 +141,19 @@ def _no_rows(opened: OpenedLog) -> str | None:
     return "The log has no rows."
 
 
-def _no_times(opened: OpenedLog) -> str | None:
+def _needs_times(opened: OpenedLog) -> bool:
     planned, source = opened.request.plan, opened.source
-    needed = (
+    return "time" in source.roles and (
         opened.request.period is not None
         or planned.goal.unit != "user"
         or planned.select == "first"
         or any("time" in kind.required_roles for kind in planned.kinds())
     )
-    if not needed or "time" not in source.roles:
+
+
+def _no_times(opened: OpenedLog) -> str | None:
+    source = opened.source
+    if not _needs_times(opened):
         return None
     if _any_row(source, known_entries(source), "known where time is not null"):
         return None
@@ -169,13 +176,40 @@ def _no_users(opened: OpenedLog) -> str | None:
     return "No entry with a user id was understood: see `zealous inspect`."
 
 
+def _no_items(opened: OpenedLog) -> str | None:
+    """Of what is made from one entry each: to look for pairs or sessions takes a whole pass."""
+    source, kinds = opened.source, opened.request.plan.kinds()
+    made = (each for each in kinds if not (each.builds_on() or "time" in each.required_roles))
+    for kind in made:
+        if not _any_row(source, [*source.entries, *kind.steps(source)], "items"):
+            return (
+                f"No entry has an item of {kind.name()}: check its column's name, and how the "
+                "values are written, with `zealous inspect`."
+            )
+    return None
+
+
 _MISSING: tuple[Callable[[OpenedLog], str | None], ...] = (
     _unreadable,
     _no_rows,
     _no_times,
     _none_in_period,
     _no_users,
+    _no_items,
 )
+
+
+def _unread_times(opened: OpenedLog) -> str | None:
+    if not _needs_times(opened):
+        return None
+    share = Step("share", "select avg((time is null)::int) from known")
+    unread = opened.source.engine.rows([*known_entries(opened.source), share])[0][0] or 0
+    if unread <= _MANY_UNREAD:
+        return None
+    return (
+        f"{unread:.0%} of the times cannot be read, and others perhaps wrongly, such as a day for "
+        "a month: check --time-format with `zealous inspect`."
+    )
 
 
 def _any_row(source: Source, steps: Iterable[Step], rows: str) -> bool:

@@ -10,7 +10,6 @@ from zealous.engines.engine import Engine
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.release.checks import check_users
-from zealous.release.doubts import check_data_doubts
 from zealous.release.progress import Say, report_skipped
 from zealous.release.recognition import Recognition
 from zealous.release.request import Request
@@ -20,7 +19,7 @@ def open_source(request: Request, engine: Engine, recognition: Recognition, say:
     """The entries of the period, and no more users than were declared.
 
     Raises:
-        Refused: There are more, or somebody should look at the log first.
+        Refused: There are more.
     """
     say("reading the log")
     plan = request.plan
@@ -36,5 +35,4 @@ def open_source(request: Request, engine: Engine, recognition: Recognition, say:
     )
     report_skipped(source.skipped, say)
     check_users(source, plan.goal)
-    check_data_doubts(request, source, recognition, say)
     return source

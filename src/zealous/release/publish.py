@@ -26,7 +26,7 @@ from zealous.release.checks import (
     rehearse_counting,
     rehearse_writing,
 )
-from zealous.release.doubts import check_doubts
+from zealous.release.doubts import check_data_doubts, check_doubts
 from zealous.release.drawing import draw
 from zealous.release.opening import open_source
 from zealous.release.progress import Say, never_raising, reporting_spent_budget
@@ -109,6 +109,7 @@ def publish(
             # What only the log tells.
             source = open_source(request, running, recognition, say)
             rehearse_counting(request, source, public, payment.preview())
+            check_data_doubts(request, source, recognition, say)
             # Charge: from here on it is spent.
             charged = payment.reserve(say)
             recognition.remember(charged, say)

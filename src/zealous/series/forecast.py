@@ -37,7 +37,8 @@ class Price:
     Attributes:
         releases: What would be published, in order.
         before: What was spent.
-        after: What would be; None where a cap does not allow it.
+        after: What would be, allowed or not.
+        granted: How many of them the cap allows.
         lasted_until: Until when the budget lasts without them; None where nothing limits it, or
             where it does not last for one more.
         lasts_until: And with them.
@@ -45,7 +46,8 @@ class Price:
 
     releases: tuple[str, ...]
     before: Standing
-    after: Standing | None
+    after: Standing
+    granted: int
     lasted_until: Period | None
     lasts_until: Period | None
 
@@ -55,8 +57,10 @@ class Price:
         what = f"{number} release{'' if number == 1 else 's'}"
         named = f" ({', '.join(self.releases)})" if self.releases else ""
         said = [f"Spent: {self.before}."]
-        if self.after is None:
-            return f"{said[0]} The cap does not allow {what} more{named}."
+        if self.granted < number:
+            said.append(f"The cap does not allow {what} more{named}: with that, {self.after}.")
+            said += [f"It allows {self.granted} of them."] if self.granted else []
+            return " ".join(said)
         if number:
             said.append(f"With {what} more{named}: {self.after}.")
         if self.lasts_until is not None and self.lasts_until == self.lasted_until:
@@ -90,20 +94,17 @@ def price(
     """
     wanted = [(series.release_id(each), each) for each in missing]
     wanted += [(series.release_id(each, series.last_edition(each) + 1), each) for each in again]
-    found = Price(
+    charge = charge_of_plan(plan)
+    granted, later = _how_many_granted(book, charge, wanted), with_releases(book, charge, wanted)
+    lasts = book.capped() and granted == len(wanted)
+    return Price(
         releases=(*map(str, missing), *(f"{each} again" for each in again)),
         before=book.standing(),
-        after=None,
+        after=later.standing(),
+        granted=granted,
         lasted_until=lasted_until,
-        lasts_until=None,
+        lasts_until=lasts_until(series, later, plan) if lasts else None,
     )
-    later, charge = book, charge_of_plan(plan)
-    for release, period in wanted:
-        if not _is_granted(later, charge, period):
-            return found
-        later = with_releases(later, charge, [(release, period)])
-    last = lasts_until(series, later, plan) if book.capped() else None
-    return replace(found, after=later.standing(), lasts_until=last)
 
 
 def lasts_until(series: Series, book: Book, plan: Plan) -> Period | None:

@@ -35,6 +35,8 @@ _KEYS = {
     "--encoding": "encoding",
     "--time-format": "time_format",
     "--format": "format",
+    "--ledger FILE --reason TEXT": "ledger",
+    "--ledger FILE": "ledger",
 }
 
 

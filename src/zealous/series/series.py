@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -11,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from zealous.errors import UsageError, did_you_mean
+from zealous.errors import UsageError, did_you_mean, reason
 from zealous.ledger import Cap
 from zealous.ledger.budgets import check_label
 from zealous.logs.log import Cleaning, Log, read_log
@@ -89,8 +90,14 @@ class Series:
         path = Path(path)
         try:
             found = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise UsageError(f"{path} cannot be read as TOML: see docs/guide/series.md") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {reason(error)}") from None
+        except ValueError as error:
+            where = re.search(r"\(at line \d+, column \d+\)", str(error))
+            raise UsageError(
+                f"{path} is not valid TOML{' ' + where[0] if where else ''}: see "
+                "docs/guide/series.md"
+            ) from None
         known = [each.name for each in fields(cls) if each.name != "path"]
         for name in found:
             if name not in known:

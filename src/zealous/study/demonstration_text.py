@@ -85,7 +85,7 @@ def _sections(found: Demonstration, folder: Path, page: Page) -> Iterator[str]:
         f"4. The release: {len(ours.release['queries']):,} queries, the most frequent first",
         align_columns([("query", "people", "95 % interval"), *rows]),
         f"{found.personal:,} personal queries in the log, {ours.personal} published.",
-        f"Verified: {len(found.checks)} checks passed (zealous verify {folder / 'release'})."
+        f"Verified, with its ledger: {len(found.checks)} checks passed."
         if found.verified()
         else "FAILED: the release does not hold what it says.",
     )

@@ -192,7 +192,7 @@ def _checks(path: Path, ledger: Path | None, parent: Path | None) -> list[Check]
         _run_check("budget", lambda: _check_budget(path, record, ledger)),
     ]
     if (told := errata(path)) is not None:
-        detail = f"{ERRATA} of the publisher says: {told}"
+        detail = f"{ERRATA}, which anybody can have written, says: {told}"
         checks.append(Check(name="errata", ok=None, detail=detail))
     if record.review is not None or parent is not None:
         checks.append(_run_check("review", lambda: _check_review(path, record, parent)))
@@ -352,7 +352,7 @@ def _check_review(path: Path, record: Record, parent: Path | None) -> str:
     if record.review is None:
         raise CheckFailed("it is no filtered child: it has no parent to be compared with")
     if parent is None:
-        return f"{check_review(record)}; not compared with its parent (--parent DIR)"
+        raise Unchecked(f"{check_review(record)}; not compared with its parent (--parent DIR)")
     for check in verify(parent):
         if check.ok is False:
             raise CheckFailed(f"the parent does not pass; {check.name}: {check.detail}")
@@ -367,7 +367,11 @@ def _check_budget(path: Path, record: Record, ledger: Path | None) -> str:
         return "budget not tracked: no ledger was charged"
     check_accounts(record, entry)
     if ledger is None:
-        return f"charged as entry {entry.entry}; not compared with the ledger (--ledger FILE)"
+        approved = "" if entry.approver is None else f", and {entry.approver} signed its plan"
+        raise Unchecked(
+            f"it says that it was charged as entry {entry.entry}{approved}; not compared with the "
+            "ledger (--ledger FILE)"
+        )
     found = _compare_with_ledger(path, record, entry, ledger)
     if found:
         raise CheckFailed("; ".join(found[:3]))

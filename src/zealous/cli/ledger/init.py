@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ import click
 from zealous.cli import balance, terminal
 from zealous.cli.ledger.place import PLACE_ARGUMENT, SIGNING_KEY
 from zealous.cli.option_values import path_option
+from zealous.cli.options import Given
 from zealous.errors import Refused, UsageError
 from zealous.files.places import Place
 from zealous.ledger import FILE_NAME, Cap, Caps, Ledger, ledger_path
@@ -74,8 +76,18 @@ _CAPS = ("cap_epsilon", "cap_delta", "period_cap_epsilon", "period_cap_delta")
 def init(where: Place, **given: Any) -> None:
     """Name the people a ledger is about, and set or change the caps."""
     caps = {name: _cap_value(given[name], name) for name in _CAPS if given[name] is not None}
-    by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
     path = named_ledger(where) or _ledger_of(where)
+    if not path.exists():  # what is refused leaves no ledger behind
+        with TemporaryDirectory() as folder:
+            _decide(Path(folder) / FILE_NAME, caps, given)
+    found, changed = _decide(path, caps, given)
+    terminal.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
+    balance.print_ledger(found.path, found.book())
+
+
+def _decide(path: Path, caps: dict[str, Fraction | None], given: Given) -> tuple[Ledger, bool]:
+    """Make or change a ledger; and whether an earlier one is changed."""
+    by, fixed = given["by"], {name: given[name] for name in ("unit", "neighbors")}
     found = Ledger.open(path, create=True, dataset=given["dataset"], by=by, **fixed)
     book = found.book()
     wanted = fixed["neighbors"]
@@ -95,8 +107,7 @@ def init(where: Place, **given: Any) -> None:
     if given["approvers"] is not None:
         found.set_approvers(_read_approvers(given["approvers"]), by=by, key=given["key"])
         changed = True
-    terminal.note(f"{'made' if found.created else 'changed' if changed else 'unchanged'}: {path}")
-    balance.print_ledger(found.path, found.book())
+    return found, changed
 
 
 def _ledger_of(where: Place) -> Path:
@@ -122,7 +133,13 @@ def _read_approvers(path: Path) -> str:
 
 
 def _cap_value(text: str, name: str) -> Fraction | None:
-    return None if text == "none" else exact_fraction(text, f"--{name.replace('_', '-')}")
+    if text == "none":
+        return None
+    option = f"--{name.replace('_', '-')}"
+    value = exact_fraction(text, option)
+    if name.endswith("delta") and value > 1:
+        raise UsageError(f"{option} must be at most 1: it is a probability")
+    return value
 
 
 def _merge_caps(old: Caps, new: dict[str, Fraction | None], compose: Compose | None) -> Caps:

@@ -14,7 +14,7 @@ from zealous.errors import UsageError, reason
 from zealous.series.budget_picture import budget_picture, budget_steps
 from zealous.series.forecast import book_of
 from zealous.series.series import Series
-from zealous.series.status import SeriesStatus
+from zealous.series.status import PeriodState, SeriesStatus
 from zealous.series.status import status as status_of
 
 _HELP = """Show which periods have their release, which are missing, and how long the budget lasts.
@@ -28,6 +28,11 @@ Examples:
   zealous series status series.toml --picture budget.svg
 """
 
+_LOST = (
+    "The release of {} is paid for, and is not where it was published, or cannot be read. Put it "
+    "back from a copy: nothing is drawn again for it. `zealous series run --again PERIOD` "
+    "publishes a corrected edition, for a further charge."
+)
 _NO_ROWS = (
     "{} no row: no item had enough users, or the log is read wrongly. `zealous inspect LOG` shows "
     "how it is read; time_format, delimiter and encoding of the series' file change that."
@@ -78,6 +83,9 @@ def print_status(series: Series, found: SeriesStatus) -> None:
     empty = sum(each.rows == 0 for each in found.periods)
     if empty:
         terminal.echo(_NO_ROWS.format("A release has" if empty == 1 else f"{empty} releases have"))
+    lost = [str(each.period) for each in found.periods if _is_lost(each)]
+    if lost:
+        terminal.echo(_LOST.format(", ".join(lost)))
     unseen = sum(each.unseen for each in found.periods)
     if unseen:
         terminal.echo(
@@ -86,6 +94,10 @@ def print_status(series: Series, found: SeriesStatus) -> None:
             "and nobody saw what was drawn for them: zealous ledger void"
         )
     terminal.echo(found.budget_text())
+
+
+def _is_lost(period: PeriodState) -> bool:
+    return period.state == "released" and period.rows is None
 
 
 def status_json(series: Series, found: SeriesStatus) -> dict[str, Any]:

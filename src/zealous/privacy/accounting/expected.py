@@ -39,6 +39,7 @@ class Thresholds(NamedTuple):
 def tau_prime_curve(goal: Guarantee, items_per_user: int, taus: Iterable[int]) -> list[Thresholds]:
     """The least tau' for each tau; `calibrate` finds the lowest point.
 
+    >>> from zealous.privacy.guarantee import ProbabilisticDP
     >>> goal = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
     >>> [each.tau_prime for each in tau_prime_curve(goal, 2, range(1, 10))]
     [81, 79, 79, 79, 79, 79, 79, 80, 80]

@@ -217,10 +217,8 @@ def _delta(goal: Claim) -> str:
     )
     if goal.users is None:
         return each + f"The number of {units} is not declared: multiply delta by it."
-    expected = float(delta * goal.users)
-    return each + (
-        f"With up to {goal.users:,} {units} that is up to {expected:.3g} of them on average."
-    )
+    expected = format_number(delta * goal.users)
+    return each + f"With up to {goal.users:,} {units} that is up to {expected} of them on average."
 
 
 def _accounts(record: Record, entry: LedgerStamp) -> list[dict[str, Any]]:

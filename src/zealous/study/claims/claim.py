@@ -114,6 +114,21 @@ class StudyCurves(NamedTuple):
         k = nearest(self.results.axis("k", "k-query"), 10)
         return self.results.value(measure, kind, "k-query", k=k, **fixed)
 
+    @property
+    def on_epsilon(self) -> str:
+        """The epsilons that decide, of those that the study tried."""
+        return _settings_text("epsilon", JUDGED_EPSILONS, self.study.epsilons)
+
+    @property
+    def on_k(self) -> str:
+        """The k that decide, of those that the study tried."""
+        return _settings_text("k", JUDGED_K, self.study.k)
+
+    @property
+    def on_m(self) -> str:
+        """The m that decide, of those that the study tried."""
+        return _settings_text("m", JUDGED_M, self.study.items_per_user)
+
     def _with_epsilon(self, fixed: Mapping[str, float]) -> dict[str, float]:
         return {"epsilon": float(self.study.epsilon), **fixed}
 
@@ -163,6 +178,10 @@ def at_settings(points: Iterable[Point], settings: Sequence[float]) -> list[Poin
 def spans(points: Sequence[Point], settings: Sequence[float]) -> bool:
     """Whether the first and the last of the settings that decide were tried."""
     return bool(points) and (points[0].x, points[-1].x) == (settings[0], settings[-1])
+
+
+def _settings_text(name: str, judged: Sequence[float], tried: Sequence[float]) -> str:
+    return f"{name} = {values_text([each for each in judged if each in tried])}"
 
 
 def values_text(settings: Sequence[float]) -> str:

@@ -18,7 +18,6 @@ from zealous.study.claims.claim import (
     judge,
     nearest,
     spans,
-    values_text,
 )
 from zealous.study.grid.result_table import Point
 
@@ -32,7 +31,6 @@ _CUT_LISTS_REASON = (
     "lists in frequent use are worth more than their score. A release with few keywords has room "
     "for them; one with more keywords prefers others."
 )
-_ON_EPSILON = f"epsilon = {values_text(JUDGED_EPSILONS)}"
 
 
 def _enough_published(curves: StudyCurves) -> bool:
@@ -136,7 +134,7 @@ def caching_falls_at_large_m(curves: StudyCurves) -> Finding:
         "paper's tables, by more than the spread of the draws.)",
         [case],
         margin_of="the best hit probability",
-        judged_on=f"epsilon = {curves.study.epsilon:g}, m = {values_text(JUDGED_M)}",
+        judged_on=f"epsilon = {curves.study.epsilon:g}, {curves.on_m}",
         printed="decreases at some point",
     )
 
@@ -190,7 +188,7 @@ def caching_beats_k_query(curves: StudyCurves) -> Finding:
         f"k-query. (In at least {_LEAST_SHARE_OF_PAIRS:.0%} of the pairs of epsilon and k.)",
         [case],
         margin_of="points of the share of pairs",
-        judged_on=f"{_ON_EPSILON}; k = {values_text(JUDGED_K)}",
+        judged_on=f"{curves.on_epsilon}; {curves.on_k}",
         printed="for a range of parameters (about a figure, without numbers)",
     )
 

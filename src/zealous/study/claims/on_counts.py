@@ -21,7 +21,6 @@ from zealous.study.claims.claim import (
     nearest,
     rises,
     spans,
-    values_text,
 )
 from zealous.study.grid.result_table import Point
 from zealous.study.measures.statistics import bins
@@ -31,8 +30,6 @@ _MOST_SLOPE_GAP = 0.25  # by which slopes may differ, relative
 _MOST_DIFFERENCE_GAP = 0.25  # of the range of average differences in the study
 _FARTHEST_SETTING = 2.0  # times the paper's setting: beyond, the study has none that is near
 _FEWEST_TIMES = math.sqrt(10)  # rounds to one order of magnitude
-_ON_EPSILON = f"epsilon = {values_text(JUDGED_EPSILONS)}"
-_ON_K = f"k = {values_text(JUDGED_K)}"
 
 
 def power_law(curves: StudyCurves) -> Finding:
@@ -123,7 +120,7 @@ def difference_falls(curves: StudyCurves) -> Finding:
         "publishes something: an empty release cannot be scaled to the original's total.)",
         map(case, paper.KINDS),
         margin_of="the difference at the smallest epsilon",
-        judged_on=_ON_EPSILON,
+        judged_on=curves.on_epsilon,
     )
 
 
@@ -159,7 +156,7 @@ def difference_falls_with_k(curves: StudyCurves) -> Finding:
         "The average difference of counts of k-query falls as k falls.",
         map(case, paper.KINDS),
         margin_of="the difference at the largest k",
-        judged_on=_ON_K,
+        judged_on=curves.on_k,
         printed="accuracy increases (about a figure, without numbers)",
     )
 
@@ -218,7 +215,7 @@ def keywords_beat_k_query(curves: StudyCurves) -> Finding:
         f"epsilon above {above}. (At every k: the paper does not say which k.)",
         [case],
         margin_of="the largest difference of ZEALOUS",
-        judged_on=f"{_ON_EPSILON}, those above {above}; {_ON_K}",
+        judged_on=f"{curves.on_epsilon}, those above {above}; {curves.on_k}",
         printed=f"epsilon > {above}",
     )
 
@@ -236,7 +233,7 @@ def queries_equal_k_query(curves: StudyCurves) -> Finding:
         [_compare_at_paper_settings(ours, theirs) if ours and theirs else None],
         margin_of="points of that range",
         judged_on="the settings nearest to epsilon = 6 and k = 60; the range over "
-        f"{_ON_EPSILON}, {_ON_K}",
+        f"{curves.on_epsilon}, {curves.on_k}",
         printed="epsilon = 6, k = 60",
     )
 
@@ -282,7 +279,7 @@ def pairs_lose_to_k_query(curves: StudyCurves) -> Finding:
         "For query pairs, k-query differs less than ZEALOUS, each at its best setting.",
         [case],
         margin_of="the least difference of ZEALOUS",
-        judged_on=f"{_ON_EPSILON}; {_ON_K}",
+        judged_on=f"{curves.on_epsilon}; {curves.on_k}",
     )
 
 

@@ -21,14 +21,16 @@ from zealous.study.claims.claim import (
     format_number,
     judge,
     rises,
-    values_text,
 )
 
 _LEAST_ITEMS = 10  # items: with fewer a share says nothing
 _MOST_FACTOR_OFF_AVERAGE = 3.0  # times the average items a user
 _MOST_FACTOR_OFF_PAPER = 2.0  # times the paper's numbers
 _LEAST_SHARE_HELD = 0.10  # of the top j, for KL to say something about what is held
-_ON_M = f"m = {values_text(JUDGED_M)}, those of the paper's tables"
+
+
+def _on_m(curves: StudyCurves) -> str:
+    return f"{curves.on_m}, those of the paper's tables"
 
 
 def coverage_falls(curves: StudyCurves) -> Finding:
@@ -56,7 +58,7 @@ def coverage_falls(curves: StudyCurves) -> Finding:
         "The more items a user may contribute, the fewer distinct items are published.",
         map(case, paper.KINDS),
         margin_of="the items at the smallest m",
-        judged_on=_ON_M,
+        judged_on=_on_m(curves),
         printed="; ".join(
             f"{kind} {row[1]:,} at m = 1, {row[40]:,} at 40"
             for kind, row in paper.DISTINCT.values.items()
@@ -107,7 +109,7 @@ def coverage_falls_most_for_pairs(curves: StudyCurves) -> Finding:
         "The loss of distinct items as m grows is greatest for query pairs.",
         [case],
         margin_of="points between the losses of query pairs and of the next kind",
-        judged_on=_ON_M,
+        judged_on=_on_m(curves),
         printed="keywords 55%, query pairs 96%, from m = 1 to 40",
     )
 
@@ -143,7 +145,7 @@ def total_rises_then_falls(curves: StudyCurves) -> Finding:
         "the average lies beyond the largest m, it need only rise.)",
         map(case, paper.KINDS),
         margin_of="the factor by which the peak may be off, or of the last step of a rise",
-        judged_on=_ON_M,
+        judged_on=_on_m(curves),
         printed="queries most at m = 20, 20 items per user; clicks 20 and 14; query pairs 8 and 7; "
         "keywords still rise at m = 40, 56 items per user",
     )
@@ -184,7 +186,7 @@ def epsilon_of_the_table(curves: StudyCurves) -> Finding:
         f"most {_MOST_FACTOR_OFF_PAPER:g}, on geometric average.)",
         [case],
         margin_of="the factor by which the table is off at epsilon = 5",
-        judged_on=f"epsilon = 5 and {_ON_M}",
+        judged_on=f"epsilon = 5 and {_on_m(curves)}",
         printed=f"not stated; by its own numbers above {paper.LEAST_EPSILON:g}",
     )
 
@@ -234,7 +236,7 @@ def small_j_prefers_larger_m(curves: StudyCurves) -> Finding:
         "items.)",
         map(case, paper.KINDS),
         margin_of="the KL divergence at m = 1",
-        judged_on=f"the smallest and the largest such j, and {_ON_M}",
+        judged_on=f"the smallest and the largest such j, and {_on_m(curves)}",
         printed="over all j together: keywords m = 8, queries m = 2",
     )
 

@@ -14,7 +14,6 @@ from zealous.study.claims.claim import (
     at_settings,
     judge,
     spans,
-    values_text,
 )
 from zealous.study.grid.result_table import Point, Spread
 
@@ -57,7 +56,7 @@ def substitution_hardly_varies(curves: StudyCurves) -> Finding:
         "over k for k-query.)",
         [each for j in _TOP for measure in _QUALITY for each in cases(measure, j)],
         margin_of="points of the measure that varies most",
-        judged_on=f"epsilon = {values_text(JUDGED_EPSILONS)}; k = {values_text(JUDGED_K)}",
+        judged_on=f"{curves.on_epsilon}; {curves.on_k}",
         printed="hardly any influence (about a figure, without numbers)",
     )
 

@@ -195,9 +195,9 @@ def _set_y_limits(axes: Axes, lines: Sequence[Line], scale: str) -> None:
     if scale == "log" or min(spread.low for spread in spreads) < 0:
         return
     axes.set_ylim(bottom=0)
-    if scale == "linear":
-        highest = max(spread.high for spread in spreads) or 1
-        axes.set_ylim(top=max(axes.get_ylim()[1], 1.06 * highest))
+    room = 1.06 if scale == "linear" else 1.3
+    highest = max(spread.high for spread in spreads) or 1
+    axes.set_ylim(top=max(axes.get_ylim()[1], room * highest))
 
 
 def _label_few_decades(axes: Axes) -> None:

@@ -110,7 +110,7 @@ def _mark_code(text: str) -> Markup:
     >>> str(_mark_code("tau < 3: see `zealous plan`"))
     'tau &lt; 3: see <code>zealous plan</code>'
     """
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))  # noqa: S704
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
 
 
 def render_page(content: Mapping[str, Any]) -> str:

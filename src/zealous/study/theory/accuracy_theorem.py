@@ -52,7 +52,7 @@ def target_of(calibration: Calibration) -> AccuracyTarget:
     """The paper's reading of given thresholds: tau = tau* - xi and tau' = tau* + xi.
 
     >>> target_of(Calibration(scale=Fraction(4), tau=4, tau_prime=79, delta=Fraction(1, 1000)))
-    Wanted(tau_star=Fraction(83, 2), xi=Fraction(75, 2))
+    AccuracyTarget(tau_star=Fraction(83, 2), xi=Fraction(75, 2))
     """
     if calibration.tau_prime < calibration.tau:
         raise UsageError("tau_prime must not be below tau for tau* and xi to lie between them")

@@ -82,7 +82,7 @@ def log_hopeless_domain(setting: DomainSetting, wanted: AccuracyTarget) -> float
     every algorithm is c-accurate; where L is not above 0 no item is very infrequent.
 
     >>> paper = DomainSetting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.01")
-    >>> round(log_hopeless_domain(paper, Wanted(40, 10)) / math.log(10), 2)
+    >>> round(log_hopeless_domain(paper, AccuracyTarget(40, 10)) / math.log(10), 2)
     29.32
     """
     if wanted.frequent > setting.users or wanted.infrequent <= 0:
@@ -100,7 +100,7 @@ def printed_log_domain(setting: DomainSetting, wanted: AccuracyTarget) -> float:
     lets one user move an item's count by m, but a user has an item or has it not.
 
     >>> paper = DomainSetting(epsilon=1, users=10**6, items_per_user=10, accuracy="0.01")
-    >>> round(printed_log_domain(paper, Wanted(40, 10)) / math.log(10), 2)
+    >>> round(printed_log_domain(paper, AccuracyTarget(40, 10)) / math.log(10), 2)
     11.95
     """
     frequent, infrequent = wanted.tau_star + wanted.xi, wanted.tau_star - wanted.xi
