@@ -40,10 +40,10 @@ def original(kind: str, measure: str, value: float) -> Row:
     return row("original", kind, measure, value)
 
 
-def judged(name: str, *rows: Iterable[Row]) -> Finding:
+def judged(name: str, *rows: Iterable[Row], study: Study = Study()) -> Finding:  # noqa: B008
     """One finding of a study that has these rows."""
     table = as_table([each for some in rows for each in some])
-    found = {finding.name: finding for finding in findings(Results(table=table), Study())}
+    found = {finding.name: finding for finding in findings(Results(table=table), study)}
     return found[name]
 
 
@@ -422,6 +422,9 @@ def test_other_settings_have_no_say(more: dict[float, float]) -> None:
     assert plain == further
     assert plain.margin == pytest.approx(1 - 6.4 / 10.5)
     assert plain.judged_on == "epsilon = 1, 2, 3, 4, 5, 6, 8 and 10"
+    fewer = judged(name, difference(known), study=Study(epsilons=(1, 5, 10, 12)))
+    assert fewer.judged_on == "epsilon = 1, 5 and 10", "no others were tried"
+    assert fewer.margin == plain.margin
 
 
 def test_phrases() -> None:

@@ -21,8 +21,8 @@ from zealous.study.report import style
 from zealous.study.report.algorithm_picture import algorithm, example
 from zealous.study.report.application_charts import custom_measure as own_chart
 from zealous.study.report.chart_drawing import draw_chart, format_tick
-from zealous.study.report.page import cell_view, finding_view, format_number, inline_svg
-from zealous.study.report.parts import Axis, Chart, Line, Panel, Sheet
+from zealous.study.report.page import _mark_code, cell_view, finding_view, format_number, inline_svg
+from zealous.study.report.parts import Axis, Chart, Line, Panel, Scale, Sheet
 from zealous.study.report.report import write_report
 from zealous.study.report.results_view import Entry, ResultsView
 from zealous.study.report.sections import custom_measures
@@ -363,6 +363,26 @@ def test_rows_and_columns_without_figures_are_left_out() -> None:
     assert [[each.title for each in row] for row in chart.rows] == [["d", "f"], ["g", "i"]]
     assert list(chart.y) == ["log", "symlog"]
     assert Chart(name="c", title="c", rows=[]).without_empty().is_empty()
+
+
+@pytest.mark.parametrize("scale", ["linear", "log", "symlog"])
+def test_no_axis_cuts_off_the_highest_curve(scale: Scale) -> None:
+    """Nor where panels side by side share it, and the higher one comes first."""
+
+    def panel(height: float) -> Panel:
+        points = [Point(x, Spread(height, height, height, 1)) for x in (1, 5)]
+        lines = [Line(label="l", points=points, look=BLACK)]
+        return Panel(title="t", x=Axis("x"), y="y", lines=lines)
+
+    for heights in ((96, 40), (40, 96)):
+        rows = [[panel(height) for height in heights]]
+        chart = Chart(name="c", title="c", rows=rows, y=(scale,), share="row")
+        for axes in draw_chart(chart).axes:
+            assert axes.get_ylim()[1] > 96
+
+
+def test_text_between_backticks_is_code() -> None:
+    assert _mark_code("tau < 3: see `plan`") == "tau &lt; 3: see <code>plan</code>"
 
 
 def test_an_axis_shows_what_was_tried_and_left_out() -> None:
