@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ from conftest import COMMAND, Run
 from sampling import sampled
 
 from zealous.cli import cli
+from zealous.ledger import FILE_NAME, Ledger
 
 SHOP = "CustomerID,InvoiceNo,InvoiceDate,Description\n" + "".join(
     f"{user},{user},2024-03-01 10:00,{item}\n" for user in range(400) for item in ("TEA", "MILK")
@@ -294,6 +296,17 @@ def test_publish_asks_for_all_at_once_with_a_command_that_works(run: Run, tmp_pa
     assert "an item needs about" in done.stderr.partition("charged")[0]
     wrong = run("publish", "shop.csv", "--user", "CustomrID")
     assert "Did you mean CustomerID?" in wrong.stderr
+
+
+def test_a_ledger_with_approvers_is_known_before_it_refuses(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text(SHOP)
+    ledger = Ledger.open(tmp_path / FILE_NAME, create=True, dataset="shop")
+    key = base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode()
+    ledger.set_approvers(f"ito@example ssh-ed25519 {key}\n")
+    chosen = ("start", tmp_path / "shop.csv", "--epsilon", "2", "--users", "5000")
+    assert "takes approved plans alone" in " ".join(run(*chosen).stdout.split())
+    said = " ".join(run(*chosen, "-o", tmp_path / "plan.json").stdout.split())
+    assert "Who approves it runs: zealous approve" in said
 
 
 def test_advice_on_epsilon_needs_nothing_else(run: Run) -> None:

@@ -22,6 +22,7 @@ from zealous.cli.publish import publish
 from zealous.errors import UsageError
 from zealous.items import default_items_per_user
 from zealous.ledger import Ledger
+from zealous.ledger.book import Book
 from zealous.logs.column_names import Role
 from zealous.logs.log import Log
 from zealous.mechanisms.choose import MECHANISMS
@@ -246,14 +247,22 @@ class _Guide:
             self._say(text.look_section(self.page, users, drafts, expected))
             looked = {"this_log": {"users": users, "expected_items": expected}}
         self._say(text.promise_section(self.page, draft))
+        book = _book_of(log)
         if plan:
-            write_plan(planned.for_people(_dataset_of(log)), plan)
+            write_plan(planned.for_people(book.dataset), plan)
             wish = with_values(["--plan", str(plan)])
         command = ["zealous", "publish", *reading, *wish, *output]
         decided = self.epsilon is not None
         line = command_line(command, self.page.width - 2)
         self._say(
-            text.command_section(self.page, line, decided=decided, stated=bool(stated), plan=plan)
+            text.command_section(
+                self.page,
+                line,
+                decided=decided,
+                stated=bool(stated),
+                plan=plan,
+                approved=book.approvers is not None,
+            )
         )
         return {
             "internal": given["look"],
@@ -306,10 +315,10 @@ def _in_objects(found: FoundLog) -> str:
     return f"\nIf an object holds it, {unnest_hint(nested[-1])}" if nested else ""
 
 
-def _dataset_of(log: Log) -> str | None:
-    """What the ledger of a log, which the command charges, calls the people of it."""
+def _book_of(log: Log) -> Book:
+    """What the ledger of a log, which the command charges, says so far."""
     path = Account().charged_to(log.paths)
-    return Ledger.open(path).book().dataset if path.exists() else None
+    return Ledger.open(path).book() if path.exists() else Book()
 
 
 class _Names(click.ParamType[str]):

@@ -347,16 +347,23 @@ def look_section(
 
 
 def command_section(
-    page: Page, line: str, *, decided: bool, stated: bool, plan: Path | None
+    page: Page, line: str, *, decided: bool, stated: bool, plan: Path | None, approved: bool
 ) -> str:
-    """The one command to copy."""
+    """The one command to copy; `approved` where the ledger takes none but approved plans."""
     heading = "The command" if decided else "The command, for the example"
-    note = (
-        f"The plan is in {plan}: once it is approved, the command carries out exactly that."
-        if plan
-        else "It charges the ledger of the log before noise is drawn, and writes a new directory. "
-        "To have the plan approved first, add -o plan.json to start."
-    )
+    if plan:
+        note = f"The plan is in {plan}: once it is approved, the command carries out exactly that."
+        note += f" Who approves it runs: zealous approve {plan}" if approved else ""
+    elif approved:
+        note = (
+            "The ledger of the log takes approved plans alone, and refuses this command as it is: "
+            "add -o plan.json to start, and have the plan signed by `zealous approve`."
+        )
+    else:
+        note = (
+            "It charges the ledger of the log before noise is drawn, and writes a new directory. "
+            "To have the plan approved first, add -o plan.json to start."
+        )
     unstated = (
         "If you did not look at the log to choose these numbers, add --parameters-from "
         f"public-facts to {'start' if plan else 'it'}: otherwise the release states that "

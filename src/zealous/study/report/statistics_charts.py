@@ -43,8 +43,9 @@ def top_over_m(view: ResultsView) -> Chart:
 
 def top_over_j(view: ResultsView) -> Chart:
     """Precision and coverage of the most frequent items over j: a curve for each m."""
-    tried = view.values_tried("m", ZEALOUS)
-    many = [m for m in _CURVES_OF_M if m in tried]
+    tried = [int(m) for m in view.values_tried("m", ZEALOUS)]
+    few = len(tried) <= len(_CURVES_OF_M)
+    many = [m for m in tried if few or m in _CURVES_OF_M]
 
     def curve(measure: str, kind: str, look: Look, m: int) -> Line:
         entry = Entry(method=ZEALOUS, epsilon=view.epsilon, m=m)
