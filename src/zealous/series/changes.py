@@ -50,10 +50,23 @@ class Change:
     below: int | None
     p_value: float
 
+    def ends(self) -> tuple[int, int]:
+        """Both counts; of an absent item, below how many users it is."""
+        below = self.below or 1
+        return (
+            below if self.before is None else self.before,
+            below if self.after is None else self.after,
+        )
+
+    def factor(self) -> float:
+        """How many times as large one count is as the other."""
+        low, high = sorted(max(each, 1) for each in self.ends())
+        return high / low
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Changes(Sequence[Change]):
-    """All changes that are told, the most certain ones first.
+    """All changes that are told: first the most certain ones, and of these the largest.
 
     Attributes:
         rows: The changes.
@@ -201,7 +214,7 @@ def changes(
         *_significant_changes(risen, error_rate / 2, rise=True),
     ]
     return Changes(
-        rows=tuple(sorted(rows, key=lambda row: (row.p_value, row.kind, row.item))),
+        rows=tuple(sorted(rows, key=lambda row: (row.p_value, -row.factor(), row.kind, row.item))),
         error_rate=error_rate,
         tested=sum(len(each.items) for each in (*fallen, *risen)),
         not_judged=sum(each.not_judged for each in (*fallen, *risen)),

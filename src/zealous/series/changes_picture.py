@@ -20,9 +20,9 @@ _STYLE = (
 
 def picture(found: Changes) -> str:
     """An SVG file; every text in it is escaped."""
-    rows = sorted(found, key=lambda row: -abs(_ratio(row)))[:_MOST]
+    rows = sorted(found, key=lambda row: -row.factor())[:_MOST]
     width, height = _LEFT + _WIDTH + _RIGHT, _TOP + _ROW * len(rows) + 52
-    scale = _Scale([number for row in rows for number in _ends(row)])
+    scale = _Scale([number for row in rows for number in row.ends()])
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
@@ -63,7 +63,7 @@ class _Scale:
 
 
 def _draw_row(row: Change, y: int, scale: _Scale) -> str:
-    (before, after), colour = _ends(row), _COLOURS[row.change]
+    (before, after), colour = row.ends(), _COLOURS[row.change]
     x1, x2, middle = scale.place(before), scale.place(after), y + 8
     item = " | ".join(row.item)
     short = item if len(item) <= 32 else f"{item[:31]}…"
@@ -76,17 +76,3 @@ def _draw_row(row: Change, y: int, scale: _Scale) -> str:
         f'<circle cx="{x2}" cy="{middle}" r="4.5" fill="{colour}"/>'
         f"<title>{escape(f'{item}, {said}')}</title>"
     )
-
-
-def _ends(row: Change) -> tuple[int, int]:
-    """Both counts; of an absent item, below how many users it is."""
-    below = row.below or 1
-    return (
-        below if row.before is None else row.before,
-        below if row.after is None else row.after,
-    )
-
-
-def _ratio(row: Change) -> float:
-    before, after = _ends(row)
-    return math.log(max(after, 1) / max(before, 1))
