@@ -18,7 +18,7 @@ from conftest import COMMAND, Forks
 from monthly_series import LATE, TOML, a_series, periods, plan_without_times, seen, write_logs
 
 import zealous as z
-from zealous.errors import Refused, UsageError, speaking_options
+from zealous.errors import Refused, UsageError, ZealousError, speaking_options
 from zealous.ledger import Ledger
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.composition import Filter, across_releases
@@ -70,6 +70,15 @@ def test_what_is_wrong_with_a_log_is_said_in_the_keys_of_the_file(tmp_path: Path
     assert "`zealous start` finds out delimiter and encoding" in why
 
 
+def test_a_plan_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
+    series = a_series(tmp_path, months=1)
+    series.plan.unlink()
+    before = {*tmp_path.rglob("*")}
+    with pytest.raises(ZealousError):
+        run_series(series, today=LATE)
+    assert {*tmp_path.rglob("*")} == before
+
+
 def test_a_clock_that_jumps_publishes_nothing_twice(tmp_path: Path) -> None:
     series = a_series(tmp_path, months=2)
     run_series(series, today=LATE)
@@ -83,6 +92,7 @@ def test_it_stops_before_the_cap(tmp_path: Path) -> None:
     done = run_series(series, today=LATE)
     assert periods(tmp_path) == ["2026-01", "2026-02"]
     assert "does not allow it" in next(iter(done.failed.values()))
+    assert "--ledger" not in next(iter(done.failed.values()))
     assert str(done.status.lasts_until) == "2026-02"
     assert [*map(str, done.status.missing)] == ["2026-03"]
 

@@ -73,7 +73,7 @@ def _print_audit(found: Audit) -> None:
     for failure in failures:
         terminal.echo(f"VIOLATION: {failure}")
     terminal.echo("FAILED" if failures else "passed: no violation found")
-    if not failures:
+    if not failures and found.power():
         terminal.echo(f'For publisher.toml:\n  audit = "{_in_one_line(found)}"')
 
 

@@ -75,8 +75,9 @@ def run_series(
     Raises:
         Refused: Another run is at work, or the ledger has not the cap that the series names.
     """
+    plan = _checked_plan(series)
     with opened_drafts(series.ledger, series.name) as drafts:
-        plan, ledger = _checked_plan(series), _ledger_of(series)
+        ledger = _ledger_of(series)
         day = today or datetime.now(UTC).date()
         _make_folder(series.releases)
         published: list[Period] = []
@@ -88,7 +89,7 @@ def run_series(
             try:
                 release.publish(plan, ledger, drafts, say, attendance)
             except OverCap as error:
-                failed[period] = str(error)
+                failed[period] = _in_words_of_the_file(str(error))
                 break  # later periods would be refused too
             except ZealousError as error:
                 failed[period] = _in_words_of_the_file(str(error))
@@ -118,8 +119,9 @@ def publish_again(
     Raises:
         Refused: The period has no release yet; or the ledger does not allow one more.
     """
+    plan = _checked_plan(series)
     with opened_drafts(series.ledger, series.name) as drafts:
-        plan, ledger = _checked_plan(series), _ledger_of(series)
+        ledger = _ledger_of(series)
         edition = 1
         while ledger.book().is_released(series.release_id(period, edition)):
             edition += 1
@@ -127,7 +129,10 @@ def publish_again(
             raise Refused(f"{period} has no release yet: `zealous series run` publishes it")
         made = OneRelease(series=series, period=period, edition=edition)
         if not _is_released(made, ledger, drafts):
-            made.publish(plan, ledger, drafts, say, attendance)
+            try:
+                made.publish(plan, ledger, drafts, say, attendance)
+            except Refused as error:
+                raise Refused(_in_words_of_the_file(str(error))) from None
         _write_changes(series, period, say)
         return made.path
 
