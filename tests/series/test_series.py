@@ -89,7 +89,8 @@ def test_a_clock_that_jumps_publishes_nothing_twice(tmp_path: Path) -> None:
 
 def test_it_stops_before_the_cap(tmp_path: Path) -> None:
     series = a_series(tmp_path, cap="[total]\nepsilon = 2.5\ndelta = 1e-4\n")
-    done = run_series(series, today=LATE)
+    with speaking_options():
+        done = run_series(series, today=LATE)
     assert periods(tmp_path) == ["2026-01", "2026-02"]
     assert "does not allow it" in next(iter(done.failed.values()))
     assert "--ledger" not in next(iter(done.failed.values()))
