@@ -17,6 +17,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from paths import DOCS, ROOT, TOOLS
 from sampling import sampled
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.support.ui import WebDriverWait
 
 FOUND = ".md-search-result__link"
@@ -63,9 +64,16 @@ def test_the_search_works_in_a_folder(site: Path) -> None:
     browser = Browser()
     try:
         browser.open((site / "index.html").as_uri())
-        browser.driver.execute_script("document.querySelector('.md-search__input').focus()")
-        browser.type(".md-search__input", "indistinguishability")
-        WebDriverWait(browser.driver, 20).until(lambda _: browser.find_all(FOUND))
+        wait = WebDriverWait(browser.driver, 60, ignored_exceptions=(WebDriverException,))
+
+        def typed(_: object) -> bool:
+            """Once the page's own program is there, the field opens where it is looked into."""
+            browser.driver.execute_script("document.querySelector('.md-search__input').focus()")
+            browser.type(".md-search__input", "indistinguishability")
+            return True
+
+        wait.until(typed)
+        wait.until(lambda _: browser.find_all(FOUND))
         found = [str(each.get_attribute("href")) for each in browser.find_all(FOUND)]
         assert any("proofs/indistinguishable.html" in each for each in found)
     finally:
