@@ -425,6 +425,8 @@ def test_other_settings_have_no_say(more: dict[float, float]) -> None:
     fewer = judged(name, difference(known), study=Study(epsilons=(1, 5, 10, 12)))
     assert fewer.judged_on == "epsilon = 1, 5 and 10", "no others were tried"
     assert fewer.margin == plain.margin
+    none = judged(name, difference(known), study=Study(epsilons=(12,)))
+    assert none.judged_on == "no epsilon of this study"
 
 
 def test_phrases() -> None:

@@ -181,7 +181,8 @@ def spans(points: Sequence[Point], settings: Sequence[float]) -> bool:
 
 
 def _settings_text(name: str, judged: Sequence[float], tried: Sequence[float]) -> str:
-    return f"{name} = {values_text([each for each in judged if each in tried])}"
+    both = [each for each in judged if each in tried]
+    return f"{name} = {values_text(both)}" if both else f"no {name} of this study"
 
 
 def values_text(settings: Sequence[float]) -> str:
