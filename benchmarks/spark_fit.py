@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,10 @@ USERS_SCAN, USERS_COUNT = "users: scan, distinct", "users: distinct, count"
 IDS_SCAN, IDS_COUNT = "ids: scan", "ids: what they look like"
 ITEMS_SCAN = "scan, items, distinct"
 DISTINCT, KEEP, COUNT = "distinct, m a user", "m a user, count", "count, tau, noise"
+STAGES = (
+    *(TEXTS_SCAN, USERS_SCAN, USERS_COUNT, IDS_SCAN, IDS_COUNT),
+    *(ITEMS_SCAN, DISTINCT, KEEP, COUNT),
+)
 BEFORE = {
     USERS_COUNT: USERS_SCAN,
     IDS_COUNT: IDS_SCAN,
@@ -61,6 +66,11 @@ def main() -> None:
 def _stage(run: Run, name: str) -> dict[str, float]:
     (found,) = [each for each in run["stages"] if each["stage"] == name]
     return found
+
+
+def _is_measured(runs: dict[str, Run], name: str) -> bool:
+    """Whether each run has the stage: a small log is looked at in fewer."""
+    return all(any(each["stage"] == name for each in run["stages"]) for run in runs.values())
 
 
 def fit(sizes: list[float], values: list[float]) -> Line:
@@ -98,10 +108,7 @@ def _fitted(runs: dict[str, Run]) -> Iterator[str]:
     yield ""
     yield "| stage | CPU, s a million rows | off by | bytes a row sent | off by |"
     yield "|---|---|---|---|---|"
-    for name in (
-        *(TEXTS_SCAN, USERS_SCAN, USERS_COUNT, IDS_SCAN, IDS_COUNT),
-        *(ITEMS_SCAN, DISTINCT, KEEP, COUNT),
-    ):
+    for name in filter(partial(_is_measured, runs), STAGES):
         cpu = _line(runs, name, "cpu")
         sent = "| – | |"
         if name in BEFORE.values():
@@ -142,6 +149,8 @@ def _on_paper(runs: dict[str, Run], users: int, entries: float) -> Iterator[str]
     yield "|---|---|---|---|---|"
     hours = sent = 0.0
     for name, rows_in, rows_sent in work:
+        if not _is_measured(runs, name):
+            continue
         cpu = _line(runs, name, "cpu").slope * rows_in / 3600
         size = _bytes_a_row(runs, name).slope * rows_sent if rows_sent else 0.0
         hours, sent = hours + cpu, sent + size

@@ -235,7 +235,7 @@ MUTATIONS = [
                 "count(bound=10 * self.items_per_user,",
             ),
         ),
-        trials=12_000,
+        trials=30_000,
     ),
     Mutation(
         "how much of the list somebody has in the bundle",
@@ -281,7 +281,7 @@ MUTATIONS = [
                 "count(bound=10 * self.items_per_user,",
             ),
         ),
-        trials=12_000,
+        trials=30_000,
     ),
     Mutation(
         "of-keywords: those that nobody asked get no noise",
