@@ -103,7 +103,7 @@ def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[st
     rest = z.Indistinguishability(epsilon=1 - LOOK, delta=DELTA, neighbors=neighbors)
     with DuckDB() as engine:
         coded, _ = encode(kind, open_log(log, engine, kind.extra_columns()), {})
-        counting = CachedCounting(coded, [])
+        counting = CachedCounting(coded)
         keys = [secrets.randbits(64) for _ in range(draws)]
 
         def published(mechanism: CalibratedMechanism, key: int) -> int:

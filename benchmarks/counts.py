@@ -56,7 +56,7 @@ def _measure(table: Table, draws: int) -> None:
         mechanisms = [Pooled.calibrate(GOAL, m, kept_items_per_user=kept) for m in BOUNDS]
         found = []
         for _ in range(draws):
-            keys = _keys(mechanisms[0], CachedCounting(coded, []), pairs.number)
+            keys = _keys(mechanisms[0], CachedCounting(coded), pairs.number)
             errors = [_errors(each, pairs, keys, coded.users, random) for each in mechanisms]
             found.append(errors)
     for way, means in zip(("m of n", "all"), np.mean(found, axis=0).T, strict=True):

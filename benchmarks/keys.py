@@ -76,7 +76,7 @@ def _rows(
     table: Table, coded: EncodedLog, arguments: argparse.Namespace, folder: Path
 ) -> list[Row]:
     """All figures of one table."""
-    settings = _ours(CachedCounting(coded, [])) | _unions(coded, arguments.bounds)
+    settings = _ours(CachedCounting(coded)) | _unions(coded, arguments.bounds)
     rows = [at_best(name, each, arguments.draws) for name, each in settings.items()]
     for peer in PEERS:
         found = peer.draws(coded.path, folder, arguments.bounds, arguments.draws)

@@ -90,7 +90,7 @@ def _rows(
     """All figures of one table."""
     rows = []
     for relation in arguments.neighbors:
-        counting = CachedCounting(coded, [])
+        counting = CachedCounting(coded)
         for name, settings in _ours(table, counting, relation, arguments.bounds).items():
             if name in arguments.only:
                 rows.append(at_best(name, settings, arguments.draws, relation))

@@ -97,7 +97,7 @@ def _row(halves: Halves, draws: int) -> str:
     with DuckDB() as engine:
         source = open_log(halves.later, engine, kind.extra_columns())
         coded, tables = encode(kind, source, {"prior": prior})
-        counting = CachedCounting(coded, [])
+        counting = CachedCounting(coded)
         means = [
             sum(
                 measure_draw(each, counting, secrets.randbits(64))["items"] or 0

@@ -67,7 +67,7 @@ def main() -> None:
 def _measure(name: str, log: z.Log, kind: Any, tops: list[int], draws: int) -> None:
     with DuckDB() as engine:
         coded, _ = encode(kind, open_log(log, engine, kind.extra_columns()), {})
-        counting = CachedCounting(coded, [])
+        counting = CachedCounting(coded)
         held = pq.read_table(coded.path)
         users, items = (held[each].to_numpy().astype(np.int64) for each in ("user", "item"))
         pairs = Pairs(users, items, np.random.default_rng(secrets.randbits(64)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from weighed import (
     cases,
     expected,
     found,
+    items,
     logs,
     many,
     md5_rank,
@@ -31,10 +33,13 @@ from weighed import (
     tables,
     write,
 )
+from weighed import given as weighed_given
 
 import zealous as z
 from zealous.counting.bound import Select
-from zealous.counting.histogram import histogram
+from zealous.counting.histogram import histogram, users_keeping
+from zealous.counting.restriction import InTable
+from zealous.counting.same_user import KeptBySameUser
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
 from zealous.items import Kind
@@ -171,7 +176,7 @@ def test_nothing_gives_nothing(
     full = counter(opened(engine, kind, tmp_path, ROWS), kind)
     assert none[0].schema.types == [pa.null()] * 3
     for empty in none:
-        assert found(full(bound=2, at_least=1, only=empty)) == {}
+        assert found(full(bound=2, at_least=1, only=[InTable(empty)])) == {}
     nobody = counter(opened(engine, kind, tmp_path, []), kind)
     stored = nobody(bound=2, at_least=1).store(lambda batch: batch)
     assert found(rows_of(stored)) == {}
@@ -213,10 +218,40 @@ def test_a_column_may_have_any_name(
     source = open_log(
         z.read_log(path, columns=z.Columns(user="user")), engine, kind.extra_columns()
     )
-    items: list[Item] = [(f"v{n}", "o") for n in range(5)]
-    only = table(kind, items[1:])
-    counted = counter(source, kind, "frequent")(bound=7, at_least=1, only=only)
-    assert found(counted) == dict.fromkeys(items[1:], 5)
+    values_of_five: list[Item] = [(f"v{n}", "o") for n in range(5)]
+    only = table(kind, values_of_five[1:])
+    assert only is not None
+    counted = counter(source, kind, "frequent")(bound=7, at_least=1, only=[InTable(only)])
+    assert found(counted) == dict.fromkeys(values_of_five[1:], 5)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_clicks_count_for_who_kept_their_query_and_nothing_stays_of_who_did(
+    number: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a list of clicks: what both let count is counted, and bounded then."""
+    monkeypatch.setattr(engine, "buckets", lambda *_: number)
+    kind, rows = KINDS["query-clicks"], many(800)
+    source = opened(engine, kind, tmp_path, rows)
+    known = sorted({item for row in rows for item in items("query-clicks", row)})[::2]
+    listed = table(kind, known)
+    assert listed is not None
+    of_queries = dict(weighed_given("queries", rows, key=KEY, bound=2))
+    right: Counter[Item] = Counter()
+    followed = [row for row in rows if (row.query,) in of_queries[row.user]]
+    for _, clicks in weighed_given("query-clicks", followed, key=KEY, bound=2, only=known):
+        right.update(clicks)
+    with users_keeping(KINDS["queries"], source, bound=2, select="random", key=KEY) as kept:
+        only = [KeptBySameUser(kept), InTable(listed)]
+        assert found(counter(source, kind)(bound=2, at_least=1, only=only)) == right
+        assert kept.name in tables_of(engine)
+    assert kept.name not in tables_of(engine)
+
+
+def tables_of(engine: DuckDB) -> set[str]:
+    return {
+        name for (name,) in engine.rows([Step("all", "select table_name from duckdb_tables()")])
+    }
 
 
 def test_what_was_broken_off_counts_for_nobody_later(

@@ -25,6 +25,7 @@ from records import part_of
 from scipy import stats
 
 from zealous.counting.histogram import histogram
+from zealous.counting.restriction import InTable
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import UsageError
 from zealous.items import queries
@@ -53,10 +54,11 @@ def kept(history: History, m: int, only: History) -> History:
 def counting(log: Log, asked: list[dict[str, Any]] | None = None) -> Any:
     """Counts a log as an engine would."""
 
-    def count(*, bound: int, at_least: int, only: pa.Table) -> Iterator[pa.RecordBatch]:
+    def count(*, bound: int, at_least: int, only: list[InTable]) -> Iterator[pa.RecordBatch]:
+        (listed,) = only
         if asked is not None:
-            asked.append({"bound": bound, "at_least": at_least, "only": only})
-        names = frozenset(only["item"].to_pylist())
+            asked.append({"bound": bound, "at_least": at_least, "only": listed.table})
+        names = frozenset(listed.table["item"].to_pylist())
         counts = Counter(item for each in log for item in kept(each, bound, names))
         rows = [{"item": item, "count": n} for item, n in counts.items() if n >= at_least]
         for row in rows:  # a batch each, and in any order
@@ -151,7 +153,7 @@ def possible(log: Log, domain: str, *, zeros: bool = True) -> History:
     rows = published(mechanism.release(count, seeded_bytes(1)))
     if zeros:
         return frozenset(item for item, _ in rows)
-    counted = published(list(count(bound=1, at_least=1, only=listed(*domain))))
+    counted = published(list(count(bound=1, at_least=1, only=[InTable(listed(*domain))])))
     return frozenset(item for item, _ in counted)
 
 
@@ -235,7 +237,7 @@ def test_the_engine_counts_as_the_oracle_does(count: Any, tmp_path: Path) -> Non
 def test_filtering_after_bounding_counts_less(count: Any) -> None:
     names = ["tea", "shoes", "hats"]
     domain = pa.table({"query": names})
-    before = dict(published(list(count(bound=2, at_least=1, only=domain))))
+    before = dict(published(list(count(bound=2, at_least=1, only=[InTable(domain)]))))
     after = dict(published(list(count(bound=2, at_least=1))))
     assert sum(before.values()) == 10 * (1 + 2 + 2)
     assert sum(after.get(name, 0) for name in names) < sum(before.values()) / 2

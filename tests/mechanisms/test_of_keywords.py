@@ -150,7 +150,13 @@ def test_what_counts_is_what_the_places_spell(
     made = SpelledQueries.of(words["keyword"])  # never refused: a word is one word
     counted = list(
         histogram(
-            z.queries(99), source, bound=99, at_least=1, select="random", key=1, only=MadeOf(words)
+            z.queries(99),
+            source,
+            bound=99,
+            at_least=1,
+            select="random",
+            key=1,
+            only=[MadeOf(words)],
         )
     )
     found = [text for batch in counted for text in batch["query"].to_pylist()]

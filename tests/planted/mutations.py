@@ -106,7 +106,7 @@ _READ = "            source = open_source(request, running, recognition, say)\n"
 _SAY_ROWS = "            __import__('os').environ['ROWS'] = f'{source.rows:,}'\n"
 _SAY_SKIPPED = "            __import__('os').environ['SKIPPED'] = str(source.skipped.total())\n"
 _LOG_HASH = '__import__("hashlib").sha256(log.paths[0].read_bytes()).hexdigest()'
-_STEPS = "    steps = _item_steps(kind, source, only, restricted_to)\n"
+_STEPS = "    steps = _item_steps(kind, source, only)\n"
 _WITHOUT_RARE = """    every = kind.steps(source)
     frequent = f"select {item} from found group by {item} having count(distinct user) >= {at_least}"
     steps = [*every[:-1], Step("found", every[-1].sql),

@@ -177,8 +177,8 @@ MUTATIONS = [
         (
             Change(
                 "mechanisms/key_counts.py",
-                "bound=self.items_per_user, at_least=1, only=keys",
-                "bound=1000, at_least=1, only=keys",
+                "bound=self.items_per_user, at_least=1, only=[InTable(keys",
+                "bound=1000, at_least=1, only=[InTable(keys",
             ),
         ),
         trials=20_000,
@@ -336,7 +336,7 @@ MUTATIONS = [
         "of-keywords: what is no candidate takes the place of one",
         OF_KEYWORDS,
         "not made of keywords alone",
-        (Change(_OF_KEYWORDS, ", only=MadeOf(self.keywords))", ")"),),
+        (Change(_OF_KEYWORDS, ", only=[MadeOf(self.keywords)])", ")"),),
         trials=12_000,
     ),
     Mutation(
@@ -382,12 +382,12 @@ MUTATIONS = [
             ),
             Change(
                 "release/drawing.py",
-                "        tables[part.name()] = _publish_part(",
-                "        if part.mechanism.name == 'listed':\n"
-                "            exact = replace(part.mechanism, scale=part.mechanism.scale / 10**6)\n"
-                "            drawn = _publish_part(kind, exact, count, random_bytes)\n"
-                "            true[part.name()] = drawn.arrow\n"
-                "        tables[part.name()] = _publish_part(",
+                "            tables[part.name()] = _publish_part(",
+                "            if part.mechanism.name == 'listed':\n"
+                "                exact = replace(part.mechanism, scale=part.mechanism.scale / 10**6)\n"
+                "                drawn = _publish_part(kind, exact, count, random_bytes)\n"
+                "                true[part.name()] = drawn.arrow\n"
+                "            tables[part.name()] = _publish_part(",
             ),
             Change(
                 "release/drawing.py",

@@ -29,10 +29,10 @@ _COUNTED = "counted = count(bound=self.items_per_user, at_least=1)\n"
 _NOISY = "noisy = some + noise.sample(len(some), random_bytes)"
 _ABOVE = "above = self.threshold(len(known))"
 _AFTER = "kind = planned_part.kind.with_inputs(released)"
-_COUNT = "        first = kind.restricting_kind()\n"
+_COUNT = "            tables[part.name()] = _publish_part("
 _ALL = """\
-        if part.name().startswith('things:'):
-            every[part.name()] = pa.Table.from_batches(count(bound=2, at_least=1))
+            if part.name().startswith('things:'):
+                every[part.name()] = pa.Table.from_batches(count(bound=2, at_least=1))
 """
 _EACH = 'Step("each_thing", f"select distinct user, item_1, {_CODE}, {_WORTH} from coded"),'
 _CUT = "qualify {best} <= {self.things}"

@@ -37,6 +37,7 @@ from zealous.counting import kept as keeping
 from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram, users_keeping
 from zealous.counting.kept import KeptTables, keep_items
+from zealous.counting.same_user import KeptBySameUser
 from zealous.engines.engine import Counted, Engine
 from zealous.engines.sql import Step
 from zealous.errors import ZealousError
@@ -94,10 +95,12 @@ def test_queries_of_keywords_and_clicks_that_follow(path: Path, same_order: Engi
     counts, clicks = [], []
     for engine in same_order:
         source = opened(engine, path, z.query_clicks(9))
-        counts.append(found(counter(source, z.queries(2))(bound=2, at_least=1, only=MadeOf(words))))
-        kept = users_keeping(z.queries(2), source, bound=2, select="random", key=KEY)
-        following = counter(source, z.query_clicks(9))(bound=9, at_least=1, restricted_to=kept)
-        clicks.append(found(following))
+        made = counter(source, z.queries(2))(bound=2, at_least=1, only=[MadeOf(words)])
+        counts.append(found(made))
+        with users_keeping(z.queries(2), source, bound=2, select="random", key=KEY) as kept:
+            of_kept = [KeptBySameUser(kept)]
+            following = counter(source, z.query_clicks(9))(bound=9, at_least=1, only=of_kept)
+            clicks.append(found(following))
     assert counts[0] == counts[1]
     assert set(counts[0]) == {("a",), ("日本",), ("a 日本",)}
     assert clicks[0] == clicks[1] != {}

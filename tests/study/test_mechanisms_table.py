@@ -14,6 +14,7 @@ from conftest import Run
 
 import zealous as z
 from zealous.counting.histogram import histogram
+from zealous.counting.restriction import InTable
 from zealous.engines.duckdb import DuckDB
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind
@@ -150,7 +151,7 @@ def test_codes_are_counted_as_the_log_is(folder: Path) -> None:
         expected = Counter(count for batch in direct for count in batch["count"].to_pylist())
         coded, _ = encode(kind, source, {})
         assert Counter(coded.users.tolist()) == expected
-        counting = CachedCounting(coded, [])
+        counting = CachedCounting(coded)
         with counting.for_key(1) as count:
             table = _table(count(bound=5, at_least=1))
         assert dict(zip(*table.to_pydict().values(), strict=True)) == dict(enumerate(coded.users))
@@ -297,9 +298,9 @@ def test_nothing_is_left_of_a_release(folder: Path) -> None:
     with DuckDB() as engine:
         source = open_log(z.read_log(folder / "log.csv"), engine)
         coded: EncodedLog = encode(z.queries(3), source, {})[0]
-        counting = CachedCounting(coded, [])
+        counting = CachedCounting(coded)
         before = set(engine.directory.iterdir())
         with counting.for_key(3) as count:
             kept = _table(count(bound=3, at_least=1))
-            _table(count(bound=3, at_least=1, only=kept.select(["item"]).slice(0, 2)))
+            _table(count(bound=3, at_least=1, only=[InTable(kept.slice(0, 2))]))
         assert len(set(engine.directory.iterdir()) - before) == 1  # the count that is shared

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from zealous.counting.restriction import InTable
 from zealous.engines.engine import Each
 
 Log = Mapping[str, Iterable[str]]  # each user's items: the first letter is one column, the rest one
@@ -72,9 +73,10 @@ class Counting:
         has = {item for item in self.log.get(user, ()) if only is None or item in only}
         return sorted(has, key=lambda item: self.rank(user, item))[:bound]
 
-    def total(self, only: pa.Table | None = None, **asked: Any) -> dict[str, int]:
+    def total(self, only: Sequence[InTable] = (), **asked: Any) -> dict[str, int]:
         """How many users give each item."""
-        asked["only"] = None if only is None else set(listed(only))
+        for each in only:
+            asked["only"] = set(listed(each.table))
         return Counter(item for user in self.log for item in self.given(user, **asked))
 
 

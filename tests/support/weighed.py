@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import zealous as z
 from zealous.counting.bound import Select
+from zealous.counting.restriction import InTable
 from zealous.engines.engine import Stored
 from zealous.engines.sql import Step, identifier
 from zealous.items import Kind
@@ -122,8 +123,9 @@ def cases(name: str, rows: Iterable[Row]) -> list[tuple[Select, dict[str, Any]]]
 
 
 def tables(kind: Kind, asked: dict[str, Any]) -> dict[str, Any]:
-    """The same with its list as a table."""
-    return asked | {"only": table(kind, asked["only"])}
+    """The same with its list as a restriction."""
+    listed = table(kind, asked["only"])
+    return asked | {"only": [] if listed is None else [InTable(listed)]}
 
 
 def table(kind: Kind, rows: Iterable[tuple[Any, ...]] | None) -> pa.Table | None:

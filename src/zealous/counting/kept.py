@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from zealous.counting.bound import Select, equal_columns
-from zealous.counting.histogram import item_columns, users_keeping
+from zealous.counting.histogram import users_keeping
 from zealous.counting.kept_arrays import BYTES_PER_PAIR, KeptArrays
+from zealous.counting.restriction import Restriction, item_columns
 from zealous.engines.engine import Counted, Each, Engine, LocalEngine, Stored, table_name
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
@@ -113,8 +114,8 @@ def keep_items(
     bound: int,
     select: Select,
     key: int,
+    only: Sequence[Restriction] = (),
     listed: pa.Table | None = None,
-    restricted_to: Stored | None = None,
     ordered: bool = False,
 ) -> KeptTables | KeptArrays:
     """What each user keeps when she keeps at most `bound` items, chosen as `histogram` does it.
@@ -125,47 +126,45 @@ def keep_items(
         bound: The most that each user keeps.
         select: How they are chosen.
         key: The public key of the random order.
+        only: What each user's items must meet to be kept; see `histogram`.
         listed: A public list of items, each once: these are weighed also where nobody keeps them.
-        restricted_to: See `histogram`.
         ordered: Whether items are weighed in their own order, so that noise from a seed falls on
             the same item in every run.
     """
     engine, columns = source.engine, tuple(kind.counted_columns())
-    kept = users_keeping(
-        kind, source, bound=bound, select=select, key=key, restricted_to=restricted_to
-    ).name
-    known = None if listed is None else table_name(engine, item_columns(kind, listed))
-    local = engine.local()
-    as_arrays = ordered or _fits(local, kept)
-    users = Step("different", f"select distinct user from {kept}")
-    persons = _stored(engine, _numbered([users], engine.row_identifier()))
-    order = f"order by {comma_separated(map(identifier, columns))}" if ordered else ""
-    number = f"row_number() over ({order})" if as_arrays else engine.row_identifier()
-    items = _stored(engine, _numbered(_different(kept, known, columns), number))
-    pairs = Step(
-        "pairs",
-        f"select persons.{_NUMBER} as person, items.{_NUMBER} as item from {kept} as kept "
-        f"join {persons} as persons on kept.user = persons.user "
-        f"join {items} as items on {equal_columns(columns, 'kept', 'items')}",
-    )
-    try:
-        if as_arrays:
-            by_person = Step("by_person", "select * from pairs order by person")
-            return KeptArrays.read(
-                by_person=engine.batches([pairs, by_person]),
-                listed=engine.batches([_listed_numbers(items)]),
-                names=lambda numbers: named_items(
-                    engine, items, columns, f"select item from {table_name(engine, numbers)}"
-                ),
-                largest=STRENGTH,
-                threads=1 if ordered or local is None else local.threads,
-            )
-        return KeptTables(
-            engine=engine, pairs=_stored(engine, [pairs]), items=items, columns=columns
+    with users_keeping(kind, source, bound=bound, select=select, key=key, only=only) as users_items:
+        kept = users_items.name
+        known = None if listed is None else table_name(engine, item_columns(kind, listed))
+        local = engine.local()
+        as_arrays = ordered or _fits(local, kept)
+        users = Step("different", f"select distinct user from {kept}")
+        persons = _stored(engine, _numbered([users], engine.row_identifier()))
+        order = f"order by {comma_separated(map(identifier, columns))}" if ordered else ""
+        number = f"row_number() over ({order})" if as_arrays else engine.row_identifier()
+        items = _stored(engine, _numbered(_different(kept, known, columns), number))
+        pairs = Step(
+            "pairs",
+            f"select persons.{_NUMBER} as person, items.{_NUMBER} as item from {kept} as kept "
+            f"join {persons} as persons on kept.user = persons.user "
+            f"join {items} as items on {equal_columns(columns, 'kept', 'items')}",
         )
-    finally:
-        for of_users in (kept, persons):
-            engine.drop(of_users)
+        try:
+            if as_arrays:
+                by_person = Step("by_person", "select * from pairs order by person")
+                return KeptArrays.read(
+                    by_person=engine.batches([pairs, by_person]),
+                    listed=engine.batches([_listed_numbers(items)]),
+                    names=lambda numbers: named_items(
+                        engine, items, columns, f"select item from {table_name(engine, numbers)}"
+                    ),
+                    largest=STRENGTH,
+                    threads=1 if ordered or local is None else local.threads,
+                )
+            return KeptTables(
+                engine=engine, pairs=_stored(engine, [pairs]), items=items, columns=columns
+            )
+        finally:
+            engine.drop(persons)
 
 
 def _fits(engine: LocalEngine | None, kept: str) -> bool:

@@ -7,14 +7,14 @@ Guarantee:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from zealous.counting.bound import Select
-from zealous.counting.histogram import ItemRule, histogram
+from zealous.counting.histogram import histogram
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.kept_arrays import KeptArrays
-from zealous.engines.engine import Stored
+from zealous.counting.restriction import Restriction
 from zealous.items import Kind
 from zealous.libraries import pa
 from zealous.logs.source import Source
@@ -29,8 +29,7 @@ class LogCount:
         source: Where it comes from.
         select: How each user's items are chosen.
         key: The public key of the random order.
-        restricted_to: (user, item...) from `users_keeping` of another kind: a user's items
-            count only if she kept, of that kind, the item that they belong to.
+        only: What each user's items must meet in every count.
         ordered: Whether rows come in the order of their items, all at once, so that noise from a
             seed falls on the same item in every run.
         say: Receives progress.
@@ -40,12 +39,12 @@ class LogCount:
     source: Source
     select: Select
     key: int
-    restricted_to: Stored | None = None
+    only: tuple[Restriction, ...] = ()
     ordered: bool = False
     say: Callable[[str], None] = lambda _: None
 
     def __call__(
-        self, *, bound: int, at_least: int, only: pa.Table | ItemRule | None = None
+        self, *, bound: int, at_least: int, only: Sequence[Restriction] = ()
     ) -> Iterable[pa.RecordBatch]:
         """Count once."""
         counted = histogram(
@@ -53,10 +52,9 @@ class LogCount:
             self.source,
             bound=bound,
             at_least=at_least,
-            only=only,
             select=self.select,
             key=self.key,
-            restricted_to=self.restricted_to,
+            only=(*self.only, *only),
             say=self.say,
         )
         if not self.ordered:
@@ -73,7 +71,7 @@ class LogCount:
             bound=bound,
             select=self.select,
             key=self.key,
+            only=self.only,
             listed=listed,
-            restricted_to=self.restricted_to,
             ordered=self.ordered,
         )

@@ -234,10 +234,16 @@ class DuckDB:
         self._run(f"{into} {statement(steps)}")
 
     def drop(self, name: str) -> None:
-        self._run(f"drop table if exists {name}")
+        """Forget a table, and remove the file of one that was materialized."""
+        file = self._materialized_file(name)
+        self._run(f"drop {'view' if file.exists() else 'table'} if exists {name}")
+        file.unlink(missing_ok=True)
+
+    def _materialized_file(self, name: str) -> Path:
+        return self.directory / f"kept-{name}.parquet"
 
     def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
-        path = self.directory / f"kept-{name}.parquet"
+        path = self._materialized_file(name)
         with self._wrapping():
             reader = self._connection.sql(statement(steps)).to_arrow_reader(_BATCH_ROWS)
             with _writing(), pq.ParquetWriter(path, reader.schema) as writer:

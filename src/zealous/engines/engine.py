@@ -194,7 +194,7 @@ class Engine(Protocol):
         """
 
     def drop(self, name: str) -> None:
-        """Forget a temporary table."""
+        """Forget a temporary table that `append_rows` or `materialize` made, and free its rows."""
 
     def materialize(self, name: str, steps: Sequence[Step], each: Each) -> None:
         """Keep the rows of the last step, as `each` leaves them, under a name.

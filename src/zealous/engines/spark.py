@@ -324,7 +324,11 @@ class Spark:
             self._stored.append(name, steps)
 
     def drop(self, name: str) -> None:
-        """Forget a table."""
+        """Forget a table.
+
+        Spark frees rows that were checkpointed once nobody has their frame: here and in its
+        catalogue.
+        """
         view = self._views.pop(name, None)
         self._kept.pop(name, None)
         self._stored.tables.pop(name, None)

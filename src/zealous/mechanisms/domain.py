@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from zealous.counting.restriction import InTable
 from zealous.errors import ReleaseError, UsageError
 from zealous.mechanisms.descriptions import INTEGERS, Description, EveryItem
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
@@ -104,7 +105,7 @@ class Domain(KnownListMechanism):
         if self.domain is None:
             raise UsageError(f"the {self.name} mechanism needs its list: see with_inputs")
         listed = ItemTable.of(self.domain)
-        counted = count(bound=self.items_per_user, at_least=1, only=listed.table)
+        counted = count(bound=self.items_per_user, at_least=1, only=[InTable(listed.table)])
         noise = self.noise_sampler()
         return with_noise_on_each(listed, counted, noise, random_bytes)
 

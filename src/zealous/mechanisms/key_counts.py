@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from zealous.counting.restriction import InTable
 from zealous.errors import UsageError
 from zealous.libraries import np, pa
 from zealous.mechanisms.known_list import ItemTable, with_noise_on_each
@@ -83,7 +84,7 @@ class CountedKeys(MechanismDefaults):
     ) -> list[pa.RecordBatch]:
         """Every key with its noisy count; the keys are known by now, and few enough to hold."""
         keys = ItemTable.of(found)
-        counted = count(bound=self.items_per_user, at_least=1, only=keys.table)
+        counted = count(bound=self.items_per_user, at_least=1, only=[InTable(keys.table)])
         return with_noise_on_each(keys, counted, FractionalGaussian(scale=self.scale), random_bytes)
 
 

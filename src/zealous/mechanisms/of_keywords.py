@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-from zealous.counting.histogram import ItemRule
+from zealous.counting.restriction import Restriction, rows_found_in
+from zealous.engines.engine import Engine, table_name
 from zealous.engines.sql import Step
 from zealous.errors import ReleaseError, UsageError
 from zealous.items import Keywords, Kind, Queries, words
@@ -100,9 +101,9 @@ class OfKeywords(KnownListMechanism):
         keywords = first.sort_by([("count", "descending"), ("keyword", "ascending")])
         return replace(self, keywords=keywords.slice(0, MOST_KEYWORDS))
 
-    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
-        """All queries of its keywords, also those that did not pass."""
-        return None if self.keywords is None else MadeOf(self.keywords)
+    def restrictions(self, published: pa.Table) -> Sequence[Restriction]:
+        """Queries had to be made of its keywords, also those that did not pass."""
+        return [] if self.keywords is None else [MadeOf(self.keywords)]
 
     def threshold(self, keywords: int) -> int:
         """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
@@ -146,7 +147,7 @@ class OfKeywords(KnownListMechanism):
         if self.keywords is None:
             raise UsageError("the of-keywords mechanism needs published keywords: see with_inputs")
         queries = SpelledQueries.of(self.keywords["keyword"])
-        counted = count(bound=self.items_per_user, at_least=1, only=MadeOf(self.keywords))
+        counted = count(bound=self.items_per_user, at_least=1, only=[MadeOf(self.keywords)])
         above = self.threshold(len(queries.words))
         noise = DiscreteLaplace(scale=self.scale)
         return above_with_noise(queries, counted, noise, random_bytes, above=above)
@@ -169,9 +170,11 @@ class OfKeywords(KnownListMechanism):
             raise ReleaseError("there are counts at or below the threshold for so many keywords")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class MadeOf:
-    """The rule that a query is one to three of some keywords, with single spaces between.
+    """A query may count only if it is one to three of some keywords, with single spaces between.
+
+    Whether it is follows from the query and the keywords: no step but the last reads who asked it.
 
     Attributes:
         keywords: (keyword, ...), public or already published.
@@ -179,9 +182,10 @@ class MadeOf:
 
     keywords: pa.Table
 
-    def allowed_items(self, items: str, load: Callable[[pa.Table], str]) -> list[Step]:
-        """The steps from some queries to those that are made of the keywords."""
-        split = f'select query, {words("query")} as "made:words" from {items}'
+    def steps(self, items: str, kind: Kind, engine: Engine) -> list[Step]:
+        del kind  # queries alone: see `check_kinds`
+        keywords = table_name(engine, self.keywords)
+        split = f'select query, {words("query")} as "made:words" from different_queries'
         few = (
             f'select query, "made:words" from split where array_length("made:words") between 1 and '
             f"{MOST_WORDS} and array_to_string(\"made:words\", ' ') = query"
@@ -191,7 +195,7 @@ class MadeOf:
             'unnest("made:words") as "made:word" from few'
         )
         known = (
-            f"select each_word.* from each_word semi join {load(self.keywords)} as known "
+            f"select each_word.* from each_word semi join {keywords} as known "
             'on each_word."made:word" = known.keyword'
         )
         made = (
@@ -199,11 +203,13 @@ class MadeOf:
             'having count(*) = "made:size"'
         )
         return [
+            Step("different_queries", f"select distinct query from {items}"),
             Step("split", split),
             Step("few", few),
             Step("each_word", each),
             Step("known_words", known),
             Step("made", made),
+            Step("items_made_of_keywords", rows_found_in("made", items, ["query"])),
         ]
 
 

@@ -7,12 +7,12 @@ Guarantee:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
-from zealous.counting.histogram import ItemRule
+from zealous.counting.restriction import InTable, Restriction
 from zealous.engines.engine import Each
 from zealous.errors import UsageError
 from zealous.items import Kind
@@ -44,15 +44,15 @@ class Count(Protocol):
         *,
         bound: int,
         at_least: int,
-        only: pa.Table | ItemRule | None = None,
+        only: Sequence[Restriction] = (),
     ) -> Iterable[pa.RecordBatch]:
         """Count once.
 
         Args:
             bound: The most items that each user keeps.
             at_least: Items of a lower count are left out.
-            only: Items, public or already released, or a rule that follows from such: all others
-                are left out before bounding.
+            only: What each user's items must meet to count, such as `InTable` of public or
+                published items: all others are left out before bounding.
         """
 
 
@@ -215,8 +215,8 @@ class CalibratedMechanism(Mechanism, Protocol):
         rates, is then steered by an output, and composes with less in common.
         """
 
-    def counted_items(self, published: pa.Table) -> pa.Table | ItemRule | None:
-        """Which items users kept some of when they were counted; None: all that they had.
+    def restrictions(self, published: pa.Table) -> Sequence[Restriction]:
+        """What items had to meet to count; nothing where users kept some of all that they had.
 
         Args:
             published: What it published, with its inputs.
@@ -371,9 +371,9 @@ class MechanismDefaults:
         """True without a second threshold: then users kept items of a list that was found first."""
         return self.tau_prime is None
 
-    def counted_items(self: CalibratedMechanism, published: pa.Table) -> pa.Table | ItemRule | None:
+    def restrictions(self: CalibratedMechanism, published: pa.Table) -> Sequence[Restriction]:
         """Without a second threshold it was the published items alone."""
-        return published if self.tau_prime is None else None
+        return [InTable(published)] if self.tau_prime is None else []
 
     def check_derived(self, first: pa.Table | None) -> None:
         """No parameter of it follows from a table."""

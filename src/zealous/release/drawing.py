@@ -9,7 +9,8 @@ Guarantee:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
@@ -17,7 +18,8 @@ import pyarrow as pa
 from zealous.counting.bound import Select
 from zealous.counting.histogram import users_keeping
 from zealous.counting.log_count import LogCount
-from zealous.engines.engine import Stored
+from zealous.counting.restriction import Restriction
+from zealous.counting.same_user import KeptBySameUser
 from zealous.items import Kind
 from zealous.logs.source import Source
 from zealous.mechanisms import Count, Mechanism
@@ -45,33 +47,45 @@ def draw(
         kind = planned_part.kind.with_inputs(released)
         item_list = (public or {}).get(kind.name(), kind.known_items())
         part = settled[kind.name()] = planned_part.with_inputs(released, item_list)
-        count = LogCount(
-            kind=replace(kind, items_per_user=part.kind.items_per_user),
-            source=source,
-            select=planned.select,
-            key=key,
-            ordered=planned.seed is not None,  # the same noise for the same item, run after run
-            say=say,
-        )
-        first = kind.restricting_kind()
-        if first is not None:
-            before = _keepers(settled[first], released[first], source, planned.select, key)
-            count = replace(count, restricted_to=before)
         random_bytes = _random_bytes(planned.seed, number)
-        tables[part.name()] = _publish_part(kind, part.mechanism, count, random_bytes)
+        with _followed_items(kind, settled, released, source, planned.select, key) as only:
+            count = LogCount(
+                kind=replace(kind, items_per_user=part.kind.items_per_user),
+                source=source,
+                select=planned.select,
+                key=key,
+                only=only,
+                ordered=planned.seed is not None,  # the same noise for an item, run after run
+                say=say,
+            )
+            tables[part.name()] = _publish_part(kind, part.mechanism, count, random_bytes)
     return tables
 
 
-def _keepers(part: Part, counted: pa.Table, source: Source, select: Select, key: int) -> Stored:
-    """Who kept which items when they were counted for a table that was published before."""
-    return users_keeping(
+@contextmanager
+def _followed_items(
+    kind: Kind,
+    settled: Mapping[str, Part],
+    released: Mapping[str, pa.Table],
+    source: Source,
+    select: Select,
+    key: int,
+) -> Iterator[tuple[Restriction, ...]]:
+    """For a kind that follows another: what its users kept of that one when it was counted."""
+    followed = kind.restricting_kind()
+    if followed is None:
+        yield ()
+        return
+    part = settled[followed]
+    with users_keeping(
         part.kind,
         source,
         bound=part.mechanism.items_per_user,
         select=select,
         key=key,
-        only=part.mechanism.counted_items(counted),
-    )
+        only=part.mechanism.restrictions(released[followed]),
+    ) as kept:
+        yield (KeptBySameUser(kept),)
 
 
 def _random_bytes(seed: int | None, part: int) -> Callable[[int], bytes]:

@@ -39,7 +39,7 @@ class Side:
         return cls(
             table=table,
             law=CountLaw(interval=count_interval(part)),
-            listed=made.mechanism.counted_items(table.arrow) is not None,
+            listed=bool(made.mechanism.restrictions(table.arrow)),
             whole=not release.record.is_filtered(),
         )
 
@@ -152,8 +152,8 @@ def _counted_by(record: Record, part: PartRecord) -> dict[str, object]:
 def _follows_from_others(release: Release, part: PartRecord) -> str | None:
     made = Part.from_record(part, release.record.files[part.kind].columns)
     table, settled = release.arrow[part.kind], made.with_inputs(release.arrow)
-    items = (each.mechanism.counted_items(table) for each in (made, settled))
-    if made.kind.builds_on() or made.kind.restricting_kind() or next(items) is not next(items):
+    before, after = (each.mechanism.restrictions(table) for each in (made, settled))
+    if made.kind.builds_on() or made.kind.restricting_kind() or before != after:
         return "what counts in it follows from other tables"
     return None
 

@@ -144,7 +144,7 @@ def compare_mechanisms(
         seconds = time.perf_counter() - started
         say(f"{len(coded.users):,} different {kind.name()} of {coded.people:,} users")
         keys = [secrets.randbits(64) for _ in range(draws)]
-        counting = CachedCounting(coded, list(tables.values()))
+        counting = CachedCounting(coded)
         rows = []
         for goal in goals:
             for each in chosen:

@@ -7,11 +7,11 @@ release: bounding and counting see a kind of items like any other.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,8 @@ from zealous.counting.bound import equal_columns
 from zealous.counting.histogram import histogram
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.kept_arrays import KeptArrays
-from zealous.engines.engine import Counted, LocalEngine, Stored, require_local
+from zealous.counting.restriction import Restriction
+from zealous.engines.engine import Counted, LocalEngine, require_local
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.files.staging import staging_error
 from zealous.items import Kind
@@ -33,7 +34,6 @@ COUNTS = pa.schema([("item", pa.int32()), ("count", pa.int64())])
 _PAIRS = pa.schema([("user", pa.int32()), ("item", pa.int32())])
 _CODE, _USERS = identifier("zealous:code"), identifier("zealous:users")  # no item's column
 _OF_USERS, _OF_ITEMS = "user_codes", "item_codes"
-_DRAWN = "drawn"  # stands for what is not the same in every release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,17 +144,15 @@ def _encode_table(kind: Kind, engine: LocalEngine, table: pa.Table, taken: int) 
 
 
 class CachedCounting:
-    """Counts a log in numbers, and what several releases ask for fingerprint only once.
+    """Counts a log in numbers, and counts only once what several releases ask for.
 
     Args:
         coded: The log.
-        public: Tables of items, in numbers, by which a count may be the same for several.
     """
 
-    def __init__(self, coded: EncodedLog, public: Iterable[pa.Table]) -> None:
+    def __init__(self, coded: EncodedLog) -> None:
         self.coded = coded
-        self._public = [form for each in public for form in (each, each.select(["item"]))]
-        self._made: dict[tuple[Any, ...], tuple[Path, float]] = {}
+        self._made: dict[tuple[int, int, int], tuple[Path, float]] = {}
 
     @contextmanager
     def for_key(self, key: int) -> Iterator[CachedCount]:
@@ -162,34 +160,23 @@ class CachedCounting:
         with self.coded.open_source() as source:
             yield CachedCount(self, source, key)
 
-    def fingerprint(self, key: int, asked: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """What tells a count from others; None where it depends on what was drawn before."""
-        told = [(name, self._fingerprint(value)) for name, value in sorted(asked.items())]
-        return None if any(value is _DRAWN for _, value in told) else (key, *told)
-
-    def _fingerprint(self, value: Any) -> Any:
-        if isinstance(value, pa.Table):
-            same = [n for n, each in enumerate(self._public) if value.equals(each)]
-            return ("public", same[0]) if same else _DRAWN
-        if isinstance(value, Stored):
-            return _DRAWN
-        if isinstance(value, list | tuple):
-            told = tuple(map(self._fingerprint, value))
-            return _DRAWN if _DRAWN in told else told
-        return value
-
     def counted_file(
-        self, fingerprint: tuple[Any, ...], count: Callable[[], Counted]
+        self, asked: tuple[int, int, int], counted: Iterable[pa.RecordBatch]
     ) -> tuple[Path, float]:
-        """The file of a count, made if it is not there, and the seconds that counting took."""
-        if fingerprint not in self._made:
+        """The file of a count, made if it is not there, and the seconds that counting took.
+
+        Args:
+            asked: What tells it from others: key, bound and first threshold.
+            counted: Counts it, when it is read.
+        """
+        if asked not in self._made:
             started = time.perf_counter()
-            batches = list(count())
+            batches = list(counted)
             seconds = time.perf_counter() - started
             path = self.coded.engine.directory / f"counts_{len(self._made)}.parquet"
             _write(path, COUNTS, batches)
-            self._made[fingerprint] = path, seconds
-        return self._made[fingerprint]
+            self._made[asked] = path, seconds
+        return self._made[asked]
 
 
 class CachedCount:
@@ -205,29 +192,28 @@ class CachedCount:
         self.saved = 0.0
 
     def __call__(
-        self, *, bound: int, only: pa.Table | None = None, **asked: Any
+        self, *, bound: int, at_least: int, only: Sequence[Restriction] = ()
     ) -> Iterable[pa.RecordBatch]:
-        """Count once."""
-        how = {"bound": bound, "only": only, **asked}
-
-        def count() -> Counted:
-            kind = Codes(items_per_user=bound)
-            return histogram(kind, self._source, select="random", key=self._key, **how)
-
+        """Count once; what is restricted depends on what was drawn, and is not shared."""
+        counted = histogram(
+            Codes(items_per_user=bound),
+            self._source,
+            bound=bound,
+            at_least=at_least,
+            select="random",
+            key=self._key,
+            only=only,
+        )
+        if only:
+            self._last = list(counted)
+            return self._last
         started = time.perf_counter()
-        fingerprint = self._counting.fingerprint(self._key, how)
-        if fingerprint is not None:
-            path, seconds = self._counting.counted_file(fingerprint, count)
-            name, self._last = path.stem, path
-            self._source.engine.open(name, [path])
-            self.saved += seconds - (time.perf_counter() - started)
-            steps = [Step("counted", f"select * from {name}")]
-            return Counted(self._source.engine, lambda: nullcontext(steps))
-        self._last = None
-        if only is None:
-            return count()
-        self._last = list(count())
-        return self._last
+        path, seconds = self._counting.counted_file((self._key, bound, at_least), counted)
+        name, self._last = path.stem, path
+        self._source.engine.open(name, [path])
+        self.saved += seconds - (time.perf_counter() - started)
+        steps = [Step("counted", f"select * from {name}")]
+        return Counted(self._source.engine, lambda: nullcontext(steps))
 
     def kept_items(self, bound: int, listed: pa.Table | None = None) -> KeptTables | KeptArrays:
         """Which items each user keeps."""
