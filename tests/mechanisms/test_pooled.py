@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -36,8 +37,8 @@ from zealous.privacy.accounting.keys import GRAIN, WEIGHT
 from zealous.privacy.accounting.pooled import MOST_KEPT, PooledRound
 
 REJECT = 1e-4
-LATER = PooledRound(scale=300, part=50, threshold=150_000, steepness=150, cap=250)
-ROUNDS = (PooledRound(scale=400, part=40, threshold=60_000, steepness=0, cap=0), LATER, LATER)
+LATER = PooledRound(scale=300, multiplier=50, threshold=150_000, steepness=150, cap=250)
+ROUNDS = (PooledRound(scale=400, multiplier=40, threshold=60_000, steepness=0, cap=0), LATER, LATER)
 
 
 def tiny(m: int = 2, kept: int = 3) -> Pooled:
@@ -55,9 +56,10 @@ mechanisms = st.builds(tiny, m=st.integers(1, 3), kept=st.integers(1, 4))
 class Watched(Counting):
     """Remembers what users keep and are steered by."""
 
-    def kept_items(self, bound: int, known: pa.Table | None = None) -> Kept:
-        self.kept = super().kept_items(bound, known)
-        return self.kept
+    def kept_items(self, bound: int, known: pa.Table | None = None) -> AbstractContextManager[Kept]:
+        made = super().kept_items(bound, known)
+        self.kept = made.__enter__()
+        return made
 
 
 @given(logs, mechanisms, st.integers(0, 10**6))
@@ -74,8 +76,8 @@ def test_what_is_published_was_kept_and_each_user_gives_no_more_than_is_proved(
         for user in log:
             by_item = dict.fromkeys(count.kept.items, STRENGTH)
             if before is not None:
-                rows = zip(before["item"].to_pylist(), before["weight"].to_pylist(), strict=True)
-                by_item = {count.kept.items[item]: weight for item, weight in rows}
+                rows = zip(before["item"].to_pylist(), before["strength"].to_pylist(), strict=True)
+                by_item = {count.kept.items[item]: strength for item, strength in rows}
             weights = count.kept.weights(user, by_item, WEIGHT).values()
             assert sum(weight**2 for weight in weights) <= WEIGHT**2
 
@@ -112,7 +114,7 @@ def test_evidence_is_a_sum_over_rounds_and_keys_take_no_more_weight() -> None:
     first, second, _ = count.kept.drawn
     # Two give 707 to each of two items, one 999 to the first, which passes at once.
     assert first.sort_by("item")["evidence"].to_pylist() == [40 * 2413, 40 * 1414, 40 * 999]
-    assert first.sort_by("item")["weight"][0].as_py() == 0
+    assert first.sort_by("item")["strength"][0].as_py() == 0
     assert second.num_rows == 2
 
 
@@ -127,25 +129,28 @@ def test_what_users_give_follows_from_noisy_weights_alone() -> None:
         def sample(self, _: int, __: Any) -> Any:
             return moved
 
-    weights = {"listed": [0] * 5, "evidence": [0] * 5, "weight": [999] * 4 + [3999]}
+    weights = {"listed": [0] * 5, "evidence": [0] * 5, "strength": [1] * 5}
+    weights["weight"] = true = [999] * 4 + [3999]
     batch = pa.record_batch({name: pa.array(each) for name, each in weights.items()})
     first, second = (
-        PooledRound(scale=1000, part=40, threshold=10**9, steepness=100, cap=400) for _ in range(2)
+        PooledRound(scale=1000, multiplier=40, threshold=10**9, steepness=100, cap=400)
+        for _ in range(2)
     )
     made = Pooled(
         items_per_user=1, scale=Fraction(5), kept_items_per_user=9, rounds=(first, second)
     )
     with patch("zealous.mechanisms.pooled.DiscreteGaussian", Given):
-        drawn = made._draw_round(0, os.urandom, None)(batch)
-        least, *same, most, other = drawn["weight"].to_pylist()
+        drawn = made._draw_round(0, os.urandom)(batch)
+        least, *same, most, other = drawn["strength"].to_pylist()
     assert least < same[0] == same[1] == other < most
+    assert drawn["weight"].to_pylist() == [*(moved + true)], "a true weight stays"
 
 
 def test_evidence_has_the_noise_of_its_rounds_and_no_other() -> None:
     users = {f"u{number}": [f"a{number}"] for number in range(4000)}
     rounds = tuple(
-        PooledRound(scale=scale, part=part, threshold=10**9, steepness=0, cap=0)
-        for scale, part in ((2000, 3), (1000, 7), (1, 1))
+        PooledRound(scale=scale, multiplier=multiplier, threshold=10**9, steepness=0, cap=0)
+        for scale, multiplier in ((2000, 3), (1000, 7), (1, 1))
     )
     count = Watched(users)
     Pooled(items_per_user=1, scale=Fraction(5), kept_items_per_user=1, rounds=rounds).release(
@@ -162,7 +167,7 @@ def test_evidence_has_the_noise_of_its_rounds_and_no_other() -> None:
 def test_strengths_fit_into_exact_sums_and_rise_with_evidence() -> None:
     for steepness, cap in ((0, 0), (50, 100), (200, 450), (1000, 1000)):
         found = strength_table(
-            PooledRound(scale=1, part=1, threshold=1, steepness=steepness, cap=cap)
+            PooledRound(scale=1, multiplier=1, threshold=1, steepness=steepness, cap=cap)
         )
         assert found.min() >= 1
         assert found.max() == found[-1] == STRENGTH
@@ -189,13 +194,14 @@ def log_count(engine: DuckDB, folder: Path, log: dict[str, list[str]], **how: An
     return LogCount(kind=kind, source=source, select="random", key=7, **how)
 
 
-def kept_in(engine: DuckDB, folder: Path, log: Any, way: str, **how: Any) -> Any:
+@contextmanager
+def kept_in(engine: DuckDB, folder: Path, log: Any, way: str, **how: Any) -> Iterator[Any]:
     """Who keeps what, as arrays or as tables of the engine."""
     count = log_count(engine, folder, log, ordered=way == "arrays")
-    with patch.object(keeping, "_SHARE", 1 << 60):  # nothing fits, but for what is in order
-        found = count.kept_items(**how)
-    assert isinstance(found, KeptArrays if way == "arrays" else KeptTables)
-    return found
+    nothing_fits = patch.object(keeping, "_SHARE", 1 << 60)  # but for what is in order
+    with nothing_fits, count.kept_items(**how) as found:
+        assert isinstance(found, KeptArrays if way == "arrays" else KeptTables)
+        yield found
 
 
 @pytest.mark.parametrize("way", ["arrays", "tables"])
@@ -212,34 +218,58 @@ def test_it_is_weighed_as_it_is_weighed_here(
     monkeypatch.setattr("zealous.counting.kept_arrays._PAIRS_AT_ONCE", 7)
     monkeypatch.setattr("zealous.counting.kept_arrays._ITEMS_AT_ONCE", 4)
     listed = table(dict.fromkeys(known, 0)) if known else None
-    kept = kept_in(engine, tmp_path, log, way, bound=6, listed=listed)
     here = Kept(log, known)  # nobody has more than six: all are kept
-    drawn: dict[int, tuple[int, int]] = {}
+    drawn: dict[int, tuple[int, int, int]] = {}
     seen: list[dict[str, int]] = []
 
     def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
         seen.extend(batch.to_pylist())
         for number in batch["item"].to_pylist():
-            drawn[number] = (number * 1000, chosen.choice([0, 32, chosen.randint(33, STRENGTH)]))
+            strength = chosen.choice([0, 32, chosen.randint(33, STRENGTH)])
+            drawn[number] = (number * 1000, strength, -number)
         values = [drawn[number] for number in batch["item"].to_pylist()]
-        for place, name in enumerate(("evidence", "weight")):
+        for place, name in enumerate(("evidence", "strength", "weight")):
             column = pa.array([value[place] for value in values], pa.int64())
             batch = batch.set_column(batch.schema.get_field_index(name), name, column)
         return batch
 
-    state, before, names = None, None, numbers_of(kept)
-    for _ in range(3):
-        seen.clear()
-        state = kept.weigh(state, WEIGHT, draw)
-        right = here.weighed(before, WEIGHT).to_pylist()
-        found = [{**row, "item": here.items.index(names[row["item"]])} for row in seen]
-        assert sorted(found, key=str) == sorted(right, key=str)
-        rows = [(here.items.index(names[row["item"]]), *drawn[row["item"]]) for row in seen]
-        columns = zip(("item", "evidence", "weight"), zip(*rows, strict=True), strict=True)
-        before = pa.table({name: pa.array(values, pa.int64()) for name, values in columns})
-        gone = published_items(kept.without_weight(state))
-        assert gone == published_items(here.without_weight(before))
-    assert way == "tables" or kept.items.dtype == np.int32
+    before = None
+    with kept_in(engine, tmp_path, log, way, bound=6, listed=listed) as kept:
+        names = numbers_of(kept)
+        for _ in range(3):
+            seen.clear()
+            keys = published_items(kept.weigh(WEIGHT, draw))
+            right = here.weighed(before, WEIGHT).to_pylist()
+            found = [{**row, "item": here.items.index(names[row["item"]])} for row in seen]
+            assert sorted(found, key=str) == sorted(right, key=str)
+            rows = [(here.items.index(names[row["item"]]), *drawn[row["item"]]) for row in seen]
+            columns = zip(("item", "evidence", "strength"), zip(*rows, strict=False), strict=False)
+            before = pa.table({name: pa.array(values, pa.int64()) for name, values in columns})
+            assert keys == published_items(here.keys(before))
+        assert way == "tables" or kept.items.dtype == np.int32
+
+
+@pytest.mark.parametrize("way", ["arrays", "tables"])
+def test_nothing_stays_of_who_keeps_what(engine: DuckDB, tmp_path: Path, way: str) -> None:
+    """Not in the engine and not on its disk, and of rounds that are over neither."""
+
+    def stored() -> set[str]:
+        views = "select view_name from duckdb_views() where not internal"
+        tables = f"select table_name from duckdb_tables() union all {views}"
+        names = {name for (name,) in engine.rows([Step("all", tables)])}
+        return {name for name in names if name.startswith("stored_")} | {
+            file.name for file in engine.directory.glob("kept-*")
+        }
+
+    log = {str(user): ["aa", "ab", f"c{user}"] for user in range(9)}
+    before = stored()
+    with kept_in(engine, tmp_path, log, way, bound=3) as kept:
+        sizes = set()
+        for _ in range(4):
+            list(kept.weigh(WEIGHT, lambda batch: batch))
+            sizes.add(len(stored() - before))
+        assert sizes == {1 if way == "arrays" else 4}  # items; also pairs, a state and its file
+    assert stored() == before
 
 
 def numbers_of(kept: Any) -> dict[int, str]:
@@ -265,15 +295,15 @@ def test_a_user_keeps_as_many_as_she_may_and_each_pair_once(
     engine: DuckDB, tmp_path: Path, way: str
 ) -> None:
     log = {str(user): [f"a{item}" for item in range(user)] for user in range(1, 9)}
-    kept = kept_in(engine, tmp_path, log, way, bound=4)
     right = sorted(min(n, 4) for n in range(1, 9))
-    if way == "arrays":
-        each = np.split(kept.items, kept.starts[1:])
-        assert sorted(len(set(items)) for items in each) == right
-        assert sorted(map(len, each)) == right
-        return
-    sql = f"select person, count(*), count(distinct item) from {kept.pairs} group by person"
-    rows = engine._run(sql).fetchall()
+    with kept_in(engine, tmp_path, log, way, bound=4) as kept:
+        if way == "arrays":
+            each = np.split(kept.items, kept.starts[1:])
+            assert sorted(len(set(items)) for items in each) == right
+            assert sorted(map(len, each)) == right
+            return
+        sql = f"select person, count(*), count(distinct item) from {kept.pairs} group by person"
+        rows = engine._run(sql).fetchall()
     assert sorted(row[1:] for row in rows) == [(n, n) for n in right]
 
 
@@ -281,27 +311,35 @@ def test_a_user_keeps_as_many_as_she_may_and_each_pair_once(
 def test_no_ids_of_users_stay_once_they_have_numbers(
     engine: DuckDB, tmp_path: Path, way: str
 ) -> None:
-    kept_in(engine, tmp_path, {"x": ["aa"], "y": ["aa", "ab"]}, way, bound=2)
     stored = "select column_name from duckdb_columns() where table_name like 'stored_%'"
-    columns = {name for (name,) in engine._run(stored).fetchall()}
+    with kept_in(engine, tmp_path, {"x": ["aa"], "y": ["aa", "ab"]}, way, bound=2):
+        columns = {name for (name,) in engine._run(stored).fetchall()}
     assert columns >= {"query", "url", "kept:number"}
     assert "user" not in columns
 
 
 def test_nobody_keeps_anything(engine: DuckDB, tmp_path: Path) -> None:
-    kept: Any = log_count(engine, tmp_path, {"x": ["aa"]}).kept_items(1)
-    nothing = replace(kept, items=kept.items[:0], starts=kept.starts[:0])
-    drawn = nothing.weigh(None, WEIGHT, lambda batch: batch)
-    assert drawn.gone.tolist() == [1]
+    weights: list[int] = []
+
+    def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
+        weights.extend(batch["weight"].to_pylist())
+        return batch
+
+    with log_count(engine, tmp_path, {"x": ["aa"]}).kept_items(1) as kept:
+        assert isinstance(kept, KeptArrays)
+        nothing = replace(kept, items=kept.items[:0], starts=kept.starts[:0])
+        assert published_items(nothing.weigh(WEIGHT, draw)) == set()
+    assert weights == [0]
 
 
 def test_a_rehearsal_without_people_runs_what_a_large_log_will(
     engine: DuckDB, tmp_path: Path
 ) -> None:
     count = log_count(engine, tmp_path, {"x": ["aa"]})
-    assert isinstance(count.kept_items(1), KeptArrays)
     of_nobody = replace(count, source=count.source.without_entries())
-    assert isinstance(of_nobody.kept_items(1), KeptTables)
+    with count.kept_items(1) as kept, of_nobody.kept_items(1) as kept_by_nobody:
+        assert isinstance(kept, KeptArrays)
+        assert isinstance(kept_by_nobody, KeptTables)
 
 
 # A public list
@@ -329,7 +367,7 @@ def test_listed_items_are_ahead_in_what_users_give() -> None:
     made = replace(LISTED, rounds=rounds)
     made.with_inputs(table({"ba": 7})).release(count, seeded_bytes(1))
     first, second, _ = (each.sort_by("item") for each in count.kept.drawn)
-    assert first["weight"].to_pylist()[2] == STRENGTH  # far ahead: at the cap, as are the others
+    assert first["strength"].to_pylist()[2] == STRENGTH  # far ahead: at the cap, as are the others
     assert second.num_rows == 3
 
 
@@ -366,7 +404,7 @@ def test_a_prior_needs_its_list_and_a_head_start_that_is_one() -> None:
 @pytest.mark.parametrize("scale", [Fraction(500, GRAIN), Fraction(2503, GRAIN), Fraction(8)])
 def test_the_noise_on_counts_has_its_scale_and_no_other(scale: Fraction) -> None:
     many = {f"u{n}": [f"a{n}"] for n in range(15_000)}
-    sure = PooledRound(scale=1, part=1, threshold=100, steepness=0, cap=0)
+    sure = PooledRound(scale=1, multiplier=1, threshold=100, steepness=0, cap=0)
     made = Pooled(items_per_user=1, scale=scale, kept_items_per_user=1, rounds=(sure,))
     found = np.array([*published(made.release(Counting(many), seeded_bytes(1))).values()]) - 1
     assert found.size == len(many)

@@ -36,9 +36,9 @@ MUTATIONS = [
         (
             Change(
                 "mechanisms/pooled.py",
-                "            state = kept.weigh(state, WEIGHT,",
-                "            kept = count.kept_items(self.kept_items_per_user)\n"
-                "            state = kept.weigh(state, WEIGHT,",
+                "                new_keys = kept.weigh(WEIGHT,",
+                "                kept = count.kept_items(self.kept_items_per_user).__enter__()\n"
+                "                new_keys = kept.weigh(WEIGHT,",
             ),
         ),
     ),
@@ -49,8 +49,8 @@ MUTATIONS = [
         (
             Change(
                 "privacy/accounting/pooled.py",
-                "- parts * (WEIGHT + Decimal",
-                "- parts * (WEIGHT / Decimal(7).sqrt() + Decimal",
+                "- multipliers * (WEIGHT + Decimal",
+                "- multipliers * (WEIGHT / Decimal(7).sqrt() + Decimal",
             ),
         ),
     ),
@@ -74,8 +74,8 @@ MUTATIONS = [
         (
             Change(
                 "mechanisms/pooled.py",
-                "np.where(seen > now.threshold, 0, strength)",
-                "np.where(before + now.part * (weight + noise.sample(len(weight), random_bytes)) "
+                "np.where(tested > now.threshold, 0, strength)",
+                "np.where(before + now.multiplier * (weight + noise.sample(len(weight), random_bytes)) "
                 "> now.threshold, 0, strength)",
             ),
         ),
@@ -84,7 +84,13 @@ MUTATIONS = [
         "pooled: exposure of one item alone",
         TESTS,
         "test_pooled_delta.py::test_the_exposure_is_that_of_the_proof",
-        (Change("privacy/accounting/pooled.py", "min(kept * sum(passing", "min(1 * sum(passing"),),
+        (
+            Change(
+                "privacy/accounting/pooled.py",
+                "min(kept_items_per_user * sum(passing",
+                "min(1 * sum(passing",
+            ),
+        ),
     ),
     Mutation(
         "pooled: a user whose rows are apart gives twice",
@@ -125,8 +131,8 @@ MUTATIONS = [
         (
             Change(
                 "mechanisms/pooled.py",
-                "    place = seen * _STEPS // deviation",
-                "    place = now.part * weight * _STEPS // deviation",
+                "    place = tested * _STEPS // deviation",
+                "    place = now.multiplier * weight * _STEPS // deviation",
             ),
         ),
     ),

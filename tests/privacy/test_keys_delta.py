@@ -212,7 +212,7 @@ def test_less_noise_or_lower_thresholds_have_a_larger_delta() -> None:
     found = Pooled.calibrate(goal(), 5)
     *before, last = found.rounds
     kept = found.kept_items_per_user
-    deviation = math.hypot(*(each.part * each.scale for each in found.rounds))
+    deviation = math.hypot(*(each.multiplier * each.scale for each in found.rounds))
     for worse in (
         replace(last, scale=last.scale * 8 // 10),
         replace(last, threshold=last.threshold - int(deviation)),

@@ -25,7 +25,7 @@ import zealous.mechanisms.pooled as pooling
 import zealous.privacy.accounting.keys as keys_accounting
 import zealous.privacy.accounting.pooled as accounting
 from zealous.errors import UsageError
-from zealous.mechanisms.pooled import HeadStart, Pooled
+from zealous.mechanisms.pooled import Pooled
 from zealous.mechanisms.prior import Prior
 from zealous.privacy.accounting.pooled import PooledRound, pooled_delta, pooled_exposure
 from zealous.privacy.composition import delta_at
@@ -61,8 +61,8 @@ def length(weight: int) -> Iterator[None]:
 
 def two_rounds(first: int, second: int, *, steepness: int = 300, cap: int = 300) -> Pooled:
     rounds = (
-        PooledRound(scale=SCALE, part=1, threshold=first, steepness=0, cap=0),
-        PooledRound(scale=SCALE, part=1, threshold=second, steepness=steepness, cap=cap),
+        PooledRound(scale=SCALE, multiplier=1, threshold=first, steepness=0, cap=0),
+        PooledRound(scale=SCALE, multiplier=1, threshold=second, steepness=steepness, cap=cap),
     )
     return Pooled(items_per_user=1, scale=NO_COUNTS, kept_items_per_user=2, rounds=rounds)
 
@@ -71,13 +71,6 @@ def with_list(mechanism: Pooled, deviations: int) -> Prior:
     """The same where some items are listed."""
     own = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)}
     return Prior(**own, head_start=deviations)
-
-
-def head_start(mechanism: Pooled) -> HeadStart | None:
-    """Of the items that are listed, whichever these are."""
-    if not isinstance(mechanism, Prior):
-        return None
-    return HeadStart(items=pa.table({}), deviations=mechanism.head_start)
 
 
 # The truth
@@ -131,8 +124,8 @@ def law_of(mechanism: Pooled, log: tuple[str, ...]) -> dict[str, float]:
     both = CHANCES[:, None] * CHANCES[None, :]
     passed = {}
     for item in ITEMS:
-        start = head_start(mechanism)
-        ahead = start.evidence(math.isqrt(2 * SCALE**2) + 1) if start and item in listed else 0
+        start = mechanism.head_start_evidence(math.isqrt(2 * SCALE**2) + 1)
+        ahead = start if item in listed else 0
         late = above(mechanism.rounds[1].threshold - ahead - evidence[item] - second[item])
         passed[item] = np.where(strength[item] == 0, 1.0, late) * (item in held | set(listed))
     found = {}
@@ -147,11 +140,11 @@ def law_of(mechanism: Pooled, log: tuple[str, ...]) -> dict[str, float]:
 
 def _drawn(mechanism: Pooled, weight: int, listed: bool) -> tuple[Ints, Ints]:
     """Evidence and strength of an item after the first round, by the mechanism's own step."""
-    values = {"item": 0, "listed": int(listed), "evidence": 0, "weight": weight}
+    values = {"item": 0, "listed": int(listed), "evidence": 0, "strength": 1, "weight": weight}
     columns = {name: np.full_like(Z, value) for name, value in values.items()}
     with patch.object(pooling, "DiscreteGaussian", AllNoise):
-        batch = mechanism._draw_round(0, bytes, head_start(mechanism))(pa.record_batch(columns))
-    return batch["evidence"].to_numpy(), batch["weight"].to_numpy()
+        batch = mechanism._draw_round(0, bytes)(pa.record_batch(columns))
+    return batch["evidence"].to_numpy(), batch["strength"].to_numpy()
 
 
 def true_delta(mechanism: Pooled, others: Sequence[str], pair: Sequence[str], e: float) -> float:
@@ -231,8 +224,8 @@ def test_a_claim_for_higher_thresholds_is_caught() -> None:
 
 def test_the_exposure_is_that_of_the_proof() -> None:
     rounds = (
-        PooledRound(scale=50, part=3, threshold=400, steepness=0, cap=0),
-        PooledRound(scale=70, part=4, threshold=900, steepness=50, cap=100),
+        PooledRound(scale=50, multiplier=3, threshold=400, steepness=0, cap=0),
+        PooledRound(scale=70, multiplier=4, threshold=900, steepness=50, cap=100),
     )
     deviations = (math.hypot(150), math.hypot(150, 280))
     tops = (401 - 3 * (LENGTH + 0.5), 901 - 7 * (LENGTH + 0.5))
@@ -260,7 +253,7 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
 
 @pytest.mark.parametrize("threshold", [10**6, 10**9, 10**18])
 def test_a_threshold_far_away_takes_no_time(threshold: int) -> None:
-    far = PooledRound(scale=1, part=1, threshold=threshold, steepness=0, cap=0)
+    far = PooledRound(scale=1, multiplier=1, threshold=threshold, steepness=0, cap=0)
     assert 0 < pooled_exposure([far], 2) < Fraction(1, 10**300)
 
 
@@ -289,6 +282,6 @@ def test_what_it_cannot_promise_or_draw_is_refused() -> None:
     ):
         with pytest.raises(UsageError):
             replace(made, **change)
-    for change in ({"scale": 1 << 24}, {"part": 1001}, {"threshold": 0}, {"steepness": -1}):
+    for change in ({"scale": 1 << 24}, {"multiplier": 1001}, {"threshold": 0}, {"steepness": -1}):
         with pytest.raises(UsageError):
             replace(made.rounds[0], **change)

@@ -194,37 +194,50 @@ def test_it_is_weighed_on_both_engines_alike(listed: bool, path: Path, same_orde
     assert known is None or known.num_rows == 2
     found = []
     for engine in same_order:
+        source = opened(engine, path, kind)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(keeping, "_SHARE", 1 << 60)  # tables also where arrays would do
-            kept = keep_items(
-                kind, opened(engine, path, kind), bound=3, select="random", key=KEY, listed=known
-            )
-        assert isinstance(kept, KeptTables)
-        names = {
-            row["kept:number"]: row["query"]
-            for batch in engine.batches([Step("named", f"select * from {kept.items}")])
-            for row in batch.to_pylist()
-        }
-
-        def next_strength(batch: pa.RecordBatch, names: dict[int, str] = names) -> pa.RecordBatch:
-            """True weights as evidence, and strengths by name, one of them 0."""
-            rows = batch.to_pylist()
-            evidence = [row["evidence"] + row["weight"] for row in rows]
-            called = [names[row["item"]] for row in rows]
-            strength = [0 if name == "100%" else 1 + 997 * len(name) for name in called]
-            for name, values in (("evidence", evidence), ("weight", strength)):
-                column = pa.array(values, pa.int64())
-                batch = batch.set_column(batch.schema.get_field_index(name), name, column)
-            return batch
-
-        state, weights = None, []
-        for _ in range(3):
-            state = kept.weigh(state, 1000, next_strength)
-            rows = [row for batch in rows_of(state) for row in batch.to_pylist()]
-            weights.append(sorted((names[row["item"]], *row.values()) for row in rows))
+            with keep_items(kind, source, bound=3, select="random", key=KEY, listed=known) as kept:
+                assert isinstance(kept, KeptTables)
+                weights, stored = three_rounds(engine, kept)
         found.append([[(name, *rest) for name, _, *rest in each] for each in weights])
+        for name in stored:  # nothing stays of who keeps what
+            with pytest.raises(ZealousError):
+                engine.rows([Step("gone", f"select * from {name}")])
     assert found[0] == found[1]
     assert len(found[0][0]) > 5
+
+
+def three_rounds(engine: Engine, kept: KeptTables) -> tuple[list[list[tuple[Any, ...]]], set[str]]:
+    """What each round left, and the names of the tables that there were."""
+    names = {
+        row["kept:number"]: row["query"]
+        for batch in engine.batches([Step("named", f"select * from {kept.items}")])
+        for row in batch.to_pylist()
+    }
+
+    def next_strength(batch: pa.RecordBatch) -> pa.RecordBatch:
+        """True weights as evidence, and strengths by name, one of them 0."""
+        rows = batch.to_pylist()
+        evidence = [row["evidence"] + row["weight"] for row in rows]
+        called = [names[row["item"]] for row in rows]
+        strength = [0 if name == "100%" else 1 + 997 * len(name) for name in called]
+        for name, values in (("evidence", evidence), ("strength", strength)):
+            column = pa.array(values, pa.int64())
+            batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+        return batch
+
+    weights, stored = [], {kept.items, kept.pairs}
+    for number in range(3):
+        keys = [
+            row["query"] for batch in kept.weigh(1000, next_strength) for row in batch.to_pylist()
+        ]
+        assert keys == (["100%"] if number == 0 else [])
+        assert kept.state is not None
+        stored.add(kept.state.name)
+        rows = [row for batch in rows_of(kept.state) for row in batch.to_pylist()]
+        weights.append(sorted((names[row["item"]], *row.values()) for row in rows))
+    return weights, stored
 
 
 # From a DataFrame to a release

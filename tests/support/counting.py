@@ -4,6 +4,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pyarrow as pa
@@ -62,9 +63,12 @@ class Counting:
         parts = (dict(rows[part :: self.parts]) for part in range(self.parts))
         return [batch for part in parts for batch in table(part).to_batches()]
 
-    def kept_items(self, bound: int, known: pa.Table | None = None) -> "Kept":
+    def kept_items(
+        self, bound: int, known: pa.Table | None = None
+    ) -> AbstractContextManager["Kept"]:
         self.asked.append({"kept": bound})
-        return Kept({user: self.given(user, bound=bound) for user in self.log}, listed(known))
+        kept = {user: self.given(user, bound=bound) for user in self.log}
+        return nullcontext(Kept(kept, listed(known)))
 
     def given(
         self, user: str, *, bound: int, only: Collection[str] | None = None, **_: Any
@@ -96,31 +100,33 @@ class Kept:
         return {item: length * each // root for item, each in mine.items()}
 
     def weighed(self, before: pa.Table | None, length: int) -> pa.Table:
-        """Rows of (item, listed, evidence, weight) without noise."""
+        """Rows of (item, listed, evidence, strength, weight) without noise."""
         state = dict.fromkeys(self.items, (0, 1 << 20))
         if before is not None:
-            columns = (before[name].to_pylist() for name in ("item", "evidence", "weight"))
-            state = {self.items[i]: (e, w) for i, e, w in zip(*columns, strict=True) if w}
+            columns = (before[name].to_pylist() for name in ("item", "evidence", "strength"))
+            state = {self.items[i]: (e, s) for i, e, s in zip(*columns, strict=True) if s}
         total = Counter(dict.fromkeys(state, 0))
-        by_item = {item: weight for item, (_, weight) in state.items()}
+        strengths = {item: strength for item, (_, strength) in state.items()}
         for user in self.kept:
-            total.update(self.weights(user, by_item, length))
+            total.update(self.weights(user, strengths, length))
         made = {
             "item": [self.numbers[item] for item in state],
             "listed": [int(item in self.known) for item in state],
             "evidence": [evidence for evidence, _ in state.values()],
+            "strength": list(strengths.values()),
             "weight": [total[item] for item in state],
         }
         return pa.table({name: pa.array(each, pa.int64()) for name, each in made.items()})
 
-    def weigh(self, before: pa.Table | None, length: int, draw: Each) -> pa.Table:
-        weighed = self.weighed(before, length)
+    def weigh(self, length: int, draw: Each) -> list[pa.RecordBatch]:
+        weighed = self.weighed(self.drawn[-1] if self.drawn else None, length)
         self.drawn.append(pa.Table.from_batches(map(draw, weighed.to_batches()), weighed.schema))
-        return self.drawn[-1]
+        return self.keys(self.drawn[-1])
 
-    def without_weight(self, state: pa.Table) -> list[pa.RecordBatch]:
-        rows = zip(state["item"].to_pylist(), state["weight"].to_pylist(), strict=True)
-        found = table({self.items[item]: 0 for item, weight in rows if weight == 0})
+    def keys(self, drawn: pa.Table) -> list[pa.RecordBatch]:
+        """What a round made keys."""
+        rows = zip(drawn["item"].to_pylist(), drawn["strength"].to_pylist(), strict=True)
+        found = table({self.items[item]: 0 for item, strength in rows if strength == 0})
         return found.drop_columns(["count"]).to_batches()
 
 

@@ -26,9 +26,9 @@ _SHARE = 4  # of memory, one part: what arrays may take
 _MOST_PAIRS = 1 << 31  # whose items have numbers of 32 bits
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class KeptTables:
-    """Who keeps what: `pairs` holds numbers alone, and only `items` says what an item is.
+    """Who keeps what, and what was drawn so far: `pairs` holds numbers, only `items` names items.
 
     As secret as the log: none of it is published.
 
@@ -38,35 +38,45 @@ class KeptTables:
         items: A table of (item..., kept:number, kept:listed), each item once that somebody keeps or
             that is on a public list.
         columns: The columns of an item.
+        state: What the last round left of each item that took part in it: (item, listed, evidence,
+            strength, weight). None before the first round.
     """
 
     engine: Engine
     pairs: str
     items: str
     columns: tuple[str, ...]
+    state: Stored | None = None
 
-    def weigh(self, before: Stored | None, length: int, draw: Each) -> Stored:
-        """Rows of (item, listed, evidence, weight) as `draw` leaves them, which it sees once each.
+    def weigh(self, length: int, draw: Each) -> Iterator[pa.RecordBatch]:
+        """One round: users give weights, `draw` adds noise to their sums, and keys drop out.
 
         Args:
-            before: Such rows, with the strength in the place of the weight: users give in
-                proportion to it, and nothing to what has none, which is left out. None for the
-                first time: then all are alike and without evidence.
             length: The length of the vector of one user's weights.
-            draw: Is given true weights, and gives evidence and what users give in proportion to
-                the next time.
+            draw: Is given rows of (item, listed, evidence, strength, weight) and returns them with
+                a noisy weight in the place of the true one, the evidence with it, and the strength
+                in proportion to which users give in the next round: 0 for a key, which takes no
+                more. It sees each row once.
+
+        Returns:
+            The new keys: rows of (item...).
 
         Guarantee:
             The weights that one user gives are whole numbers, and the sum of their squares is at
-            most the square of `length`. They depend on what she keeps and on `before` alone. Every
-            item that somebody keeps or that is listed is there, but for those whose strength was 0.
+            most the square of `length`. They depend on what she keeps and on the strengths alone.
+            Every item that somebody keeps or that is listed is drawn for until it is a key.
         """
-        return Counted(self.engine, lambda: self._weighed(before, length)).store(draw)
+        before = self.state
+        self.state = Counted(self.engine, lambda: self._weighed(before, length)).store(draw)
+        if before is not None:
+            self.engine.drop(before.name)
+        keys = f"select item from {self.state.name} where strength = 0"
+        return named_items(self.engine, self.items, self.columns, keys)
 
     @contextmanager
     def _weighed(self, before: Stored | None, length: int) -> Iterator[list[Step]]:
         state = (
-            f"select item, listed, evidence, weight as strength from {before.name} where weight > 0"
+            f"select item, listed, evidence, strength from {before.name} where strength > 0"
             if before
             else f"select {_NUMBER} as item, {_LISTED} as listed, 0::bigint as evidence, "
             f"{STRENGTH}::bigint as strength from {self.items}"
@@ -81,21 +91,22 @@ class KeptTables:
             "join lengths on kept.person = lengths.person group by kept.item"
         )
         weighed = (
-            "select state.item, state.listed, state.evidence, "
+            "select state.item, state.listed, state.evidence, state.strength, "
             "coalesce(sums.weight, 0)::bigint as weight from state "
             "left join sums on state.item = sums.item"
         )
         yield [
-            Step("state", state, shared=True),
-            Step("lengths", lengths),
-            Step("sums", sums),
+            Step("state", state, shared=True),  # (item, listed, evidence, strength)
+            Step("lengths", lengths),  # (person, root)
+            Step("sums", sums),  # (item, weight)
             Step("weighed", weighed),
         ]
 
-    def without_weight(self, state: Stored) -> Iterator[pa.RecordBatch]:
-        """Rows of (item...): those whose strength is 0."""
-        gone = f"select item from {state.name} where weight = 0"
-        return named_items(self.engine, self.items, self.columns, gone)
+    def drop(self) -> None:
+        """Drop the tables of who keeps what and of the last round."""
+        self.engine.drop(self.pairs)
+        if self.state is not None:
+            self.engine.drop(self.state.name)
 
 
 def named_items(
@@ -103,10 +114,11 @@ def named_items(
 ) -> Iterator[pa.RecordBatch]:
     """Rows of (item...) of a table of numbered items: those that a query of `item` yields."""
     names = comma_separated(f"items.{identifier(name)}" for name in columns)
-    found = f"select {names} from {items} as items join gone on items.{_NUMBER} = gone.item"
-    return engine.batches([Step("gone", numbers), Step("found", found)])
+    found = f"select {names} from {items} as items join wanted on items.{_NUMBER} = wanted.item"
+    return engine.batches([Step("wanted", numbers), Step("found", found)])
 
 
+@contextmanager
 def keep_items(
     kind: Kind,
     source: Source,
@@ -117,8 +129,11 @@ def keep_items(
     only: Sequence[Restriction] = (),
     listed: pa.Table | None = None,
     ordered: bool = False,
-) -> KeptTables | KeptArrays:
+) -> Iterator[KeptTables | KeptArrays]:
     """What each user keeps when she keeps at most `bound` items, chosen as `histogram` does it.
+
+    Its tables are dropped when the block is left; where a block is broken off, all tables go with
+    the engine.
 
     Args:
         kind: What the items are.
@@ -132,10 +147,12 @@ def keep_items(
             the same item in every run.
     """
     engine, columns = source.engine, tuple(kind.counted_columns())
-    with users_keeping(kind, source, bound=bound, select=select, key=key, only=only) as users_items:
-        kept = users_items.name
-        known = None if listed is None else table_name(engine, item_columns(kind, listed))
-        local = engine.local()
+    local = engine.local()
+    known = None if listed is None else table_name(engine, item_columns(kind, listed))
+    found: KeptTables | KeptArrays
+    keeping = users_keeping(kind, source, bound=bound, select=select, key=key, only=only)
+    with keeping as stored:
+        kept = stored.name  # (user, item...)
         as_arrays = ordered or _fits(local, kept)
         users = Step("different", f"select distinct user from {kept}")
         persons = _stored(engine, _numbered([users], engine.row_identifier()))
@@ -148,23 +165,25 @@ def keep_items(
             f"join {persons} as persons on kept.user = persons.user "
             f"join {items} as items on {equal_columns(columns, 'kept', 'items')}",
         )
-        try:
-            if as_arrays:
-                by_person = Step("by_person", "select * from pairs order by person")
-                return KeptArrays.read(
-                    by_person=engine.batches([pairs, by_person]),
-                    listed=engine.batches([_listed_numbers(items)]),
-                    names=lambda numbers: named_items(
-                        engine, items, columns, f"select item from {table_name(engine, numbers)}"
-                    ),
-                    largest=STRENGTH,
-                    threads=1 if ordered or local is None else local.threads,
-                )
-            return KeptTables(
+        if as_arrays:
+            by_person = Step("by_person", "select * from pairs order by person")
+            found = KeptArrays.read(
+                by_person=engine.batches([pairs, by_person]),
+                listed=engine.batches([_listed_numbers(items)]),
+                names=lambda numbers: named_items(
+                    engine, items, columns, f"select item from {table_name(engine, numbers)}"
+                ),
+                strength=STRENGTH,
+                threads=1 if ordered or local is None else local.threads,
+            )
+        else:
+            found = KeptTables(
                 engine=engine, pairs=_stored(engine, [pairs]), items=items, columns=columns
             )
-        finally:
-            engine.drop(persons)
+        engine.drop(persons)
+    yield found
+    found.drop()
+    engine.drop(items)
 
 
 def _fits(engine: LocalEngine | None, kept: str) -> bool:

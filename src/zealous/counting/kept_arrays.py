@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zealous.engines.engine import Each
 from zealous.errors import ZealousError
@@ -24,38 +24,26 @@ _PAIRS_AT_ONCE = 1 << 22  # that are weighed
 _ITEMS_AT_ONCE = 1 << 20  # that get noise, in all threads together
 
 
-class Weighed(NamedTuple):
-    """What was drawn for each item, by its number.
-
-    Attributes:
-        evidence: Of each item.
-        strength: What users give in proportion to; 0 for an item that takes no more.
-        gone: The numbers of items that had a strength before and have none now.
-    """
-
-    evidence: npt.NDArray[np.int64]
-    strength: npt.NDArray[np.int32]
-    gone: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)
 class KeptArrays:
-    """Who keeps what: users and items are numbers, and items have the numbers from 1 on.
+    """Who keeps what, and what was drawn so far; users and items are numbers, items from 1 on.
 
     Attributes:
         items: The items that users keep, one user after the other.
         starts: Where each user's begin.
         listed: For each item whether it is on a public list, 1 or 0.
+        evidence: Of each item.
+        strength: What users give in proportion to; 0 for a key, and for 0, which is no item.
         names: Gives rows of (item...) for a table of the column `item`.
-        largest: The strength of all items at first.
         threads: How many draw noise at a time; 1 draws it in the order of the items.
     """
 
     items: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int64]
     listed: npt.NDArray[np.int8]
+    evidence: npt.NDArray[np.int64]
+    strength: npt.NDArray[np.int32]
     names: Callable[[pa.Table], Iterator[pa.RecordBatch]]
-    largest: int
     threads: int = 1
 
     @classmethod
@@ -64,10 +52,12 @@ class KeptArrays:
         by_person: Iterable[pa.RecordBatch],
         listed: Iterable[pa.RecordBatch],
         names: Callable[[pa.Table], Iterator[pa.RecordBatch]],
-        largest: int,
+        strength: int,
         threads: int = 1,
     ) -> KeptArrays:
         """Read rows of (person, item), ordered by person, and of (item, listed).
+
+        All items begin with the same strength and without evidence.
 
         Raises:
             ZealousError: The rows are not in order: a user in two places would give twice.
@@ -86,45 +76,44 @@ class KeptArrays:
             changes += [first if len(persons) == 0 or persons[0] == last else [rows, *first]]
             items.append(each["item"].to_numpy().astype(np.int32))
             last, rows = (persons[-1] if len(persons) else last), rows + len(persons)
+        strengths = np.full(number + 1, strength, np.int32)
+        strengths[0] = 0
         return cls(
             items=np.concatenate([np.zeros(0, np.int32), *items]),
             starts=np.concatenate([np.zeros(0, np.int64), *changes]).astype(np.int64),
             listed=marks,
+            evidence=np.zeros(number + 1, np.int64),
+            strength=strengths,
             names=names,
-            largest=largest,
             threads=threads,
         )
 
-    def weigh(self, before: Weighed | None, length: int, draw: Each) -> Weighed:
-        """What `draw` gives for each item that has a strength; see `KeptTables.weigh`."""
-        if before is None:
-            evidence = np.zeros(len(self.listed), np.int64)
-            strength = np.full(len(self.listed), self.largest, np.int32)
-            strength[0] = 0  # no item has this number
-        else:
-            evidence, strength = before.evidence.copy(), before.strength.copy()
-        weights = self._sums(strength, length)
-        left = np.flatnonzero(strength)
+    def weigh(self, length: int, draw: Each) -> Iterator[pa.RecordBatch]:
+        """One round, and the new keys; see `KeptTables.weigh`."""
+        weights = self._sums(length)
+        left = np.flatnonzero(self.strength)
 
         def draw_some(numbers: npt.NDArray[np.intp]) -> None:
             columns = {
                 "item": numbers,
                 "listed": self.listed[numbers].astype(np.int64),
-                "evidence": evidence[numbers],
+                "evidence": self.evidence[numbers],
+                "strength": self.strength[numbers].astype(np.int64),
                 "weight": weights[numbers],
             }
             arrays = [pa.array(each) for each in columns.values()]
             drawn = draw(pa.RecordBatch.from_arrays(arrays, names=list(columns)))
-            evidence[numbers] = drawn["evidence"].to_numpy()
-            strength[numbers] = drawn["weight"].to_numpy()
+            self.evidence[numbers] = drawn["evidence"].to_numpy()
+            self.strength[numbers] = drawn["strength"].to_numpy()
 
         size = max(1, min(_ITEMS_AT_ONCE, len(left) + self.threads - 1) // self.threads)
         parts = [left[first : first + size] for first in range(0, len(left), size)]
         for _ in in_threads(draw_some, parts, self.threads):
             pass  # each item is in one part, and drawn once
-        return Weighed(evidence, strength, left[strength[left] == 0])
+        keys = left[self.strength[left] == 0]
+        return self.names(pa.table({"item": keys})) if len(keys) else iter(())
 
-    def _sums(self, strength: npt.NDArray[np.int32], length: int) -> npt.NDArray[np.int64]:
+    def _sums(self, length: int) -> npt.NDArray[np.int64]:
         """What all users together give to each item."""
         total = np.zeros(len(self.listed), np.int64)
         ends = np.append(self.starts[1:], len(self.items))
@@ -135,7 +124,7 @@ class KeptArrays:
             last = max(last, first + 1)
             begin, end = int(self.starts[first]), int(ends[last - 1])
             items, starts = self.items[begin:end], self.starts[first:last] - begin
-            given = strength[items].astype(np.int64)
+            given = self.strength[items].astype(np.int64)
             squares = np.add.reduceat(given * given, starts)
             # Above the root of the sum of squares, however it is rounded: docs/proofs/pooled.md
             roots = np.floor(np.sqrt(squares.astype(np.float64))).astype(np.int64) + 1
@@ -145,8 +134,5 @@ class KeptArrays:
             first = last
         return total
 
-    def without_weight(self, state: Weighed) -> Iterator[pa.RecordBatch]:
-        """Rows of (item...): the items that have a strength no longer."""
-        if not len(state.gone):
-            return iter(())
-        return self.names(pa.table({"item": state.gone}))
+    def drop(self) -> None:
+        """Do nothing: it is in memory alone, and goes with this object."""

@@ -8,6 +8,7 @@ Guarantee:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from zealous.counting.bound import Select
@@ -63,8 +64,10 @@ class LogCount:
         order = [(name, "ascending") for name in self.kind.counted_columns()]
         return pa.Table.from_batches(batches).sort_by(order).to_batches() if batches else []
 
-    def kept_items(self, bound: int, listed: pa.Table | None = None) -> KeptTables | KeptArrays:
-        """Which items each user keeps, in numbers."""
+    def kept_items(
+        self, bound: int, listed: pa.Table | None = None
+    ) -> AbstractContextManager[KeptTables | KeptArrays]:
+        """Which items each user keeps, in numbers, until the block is left."""
         return keep_items(
             self.kind,
             self.source,

@@ -65,11 +65,33 @@ R = TypeVar("R", bound="RecordedRounds")
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordedRound:
+    """A round as release.json has it, which calls the multiplier `part`."""
+
+    scale: int
+    part: int
+    threshold: int
+    steepness: int
+    cap: int
+
+    @classmethod
+    def of(cls, made: PooledRound) -> Self:
+        """That of a round."""
+        said = asdict(made)
+        return cls(part=said.pop("multiplier"), **said)
+
+    def pooled_round(self) -> PooledRound:
+        """The round."""
+        said = asdict(self)
+        return PooledRound(multiplier=said.pop("part"), **said)
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecordedRounds:
     """What release.json has under `parameters`."""
 
     kept_items_per_user: int
-    rounds: tuple[PooledRound, ...]
+    rounds: tuple[RecordedRound, ...]
 
 
 def recorded_parameters(part: PartRecord, kind: type[R]) -> R:
@@ -84,23 +106,6 @@ def recorded_parameters(part: PartRecord, kind: type[R]) -> R:
         raise UsageError(
             f"{part.mechanism} needs {', '.join(each.name for each in fields(kind))}"
         ) from None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class HeadStart:
-    """Public items, and by how much their evidence is taken for more than it is.
-
-    Attributes:
-        items: The items, each once: one that were there twice would have two noises.
-        deviations: By how many deviations of the evidence's noise, in hundredths.
-    """
-
-    items: pa.Table
-    deviations: int
-
-    def evidence(self, deviation: int) -> int:
-        """How much evidence that is, at such a deviation of its noise."""
-        return self.deviations * deviation // PERCENT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +143,7 @@ class Pooled(CountedKeys):
     Each user keeps a set of her items, the same in all rounds. In a round she spreads a weight over
     those that are no keys yet, a vector of Euclidean length 1000 at most: at first evenly, then
     more to items of more evidence. An item's evidence is the sum of its noisy weights so far, each
-    times the part of its round. Items whose evidence passes a threshold become keys.
+    times the multiplier of its round. Items whose evidence passes a threshold become keys.
 
     Attributes:
         kept_items_per_user: D: the most items that each user keeps.
@@ -166,7 +171,7 @@ class Pooled(CountedKeys):
     )
     shape: ClassVar[PooledShape] = PooledShape(
         rounds=8,
-        kept=8,
+        kept_per_counted=8,
         share=Fraction(4, 5),
         noise_share=Fraction(3, 5),
         growth=Fraction(12, 5),
@@ -205,9 +210,9 @@ class Pooled(CountedKeys):
         >>> round(float(found.scale), 2), found.delta(goal) <= goal.delta
         (21.64, True)
         """
-        rounds, scale, most = calibrate_pooled(goal, items_per_user, cls.shape, kept_items_per_user)
+        rounds, scale, kept = calibrate_pooled(goal, items_per_user, cls.shape, kept_items_per_user)
         return cls(
-            items_per_user=items_per_user, scale=scale, kept_items_per_user=most, rounds=rounds
+            items_per_user=items_per_user, scale=scale, kept_items_per_user=kept, rounds=rounds
         )
 
     @classmethod
@@ -218,7 +223,7 @@ class Pooled(CountedKeys):
             items_per_user=part.items_per_user,
             scale=exact_fraction(part.exact.scale, "scale"),
             kept_items_per_user=said.kept_items_per_user,
-            rounds=said.rounds,
+            rounds=tuple(each.pooled_round() for each in said.rounds),
         )
 
     def delta(self, goal: Guarantee) -> Fraction:
@@ -240,8 +245,8 @@ class Pooled(CountedKeys):
         """
         if count < self.tau:
             return 0.0
-        parts = sum(each.part for each in self.rounds)
-        short = self.rounds[-1].threshold + 0.5 - count * parts * WEIGHT / _FORECAST
+        multipliers = sum(each.multiplier for each in self.rounds)
+        short = self.rounds[-1].threshold + 0.5 - count * multipliers * WEIGHT / _FORECAST
         return math.erfc(short / math.sqrt(2 * evidence_variance(self.rounds))) / 2
 
     def expected_unique_items(self, users: int) -> float:
@@ -253,49 +258,44 @@ class Pooled(CountedKeys):
 
     def parameters(self) -> dict[str, Any]:
         """How many items are kept, and the rounds."""
-        rounds = [asdict(each) for each in self.rounds]
+        rounds = [asdict(RecordedRound.of(each)) for each in self.rounds]
         return {"parameters": {"kept_items_per_user": self.kept_items_per_user, "rounds": rounds}}
 
     def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
         """Publish: every key with its noisy count, in no particular order."""
-        return self.find_and_count(count, random_bytes)
-
-    def find_and_count(
-        self, count: Count, random_bytes: RandomBytes, head_start: HeadStart | None = None
-    ) -> list[pa.RecordBatch]:
-        """Every key with its noisy count; with a head start, listed items need less for it."""
-        found = self._find_keys(count, random_bytes, head_start)
-        if not found:
-            return []
-        return self.count_keys(pa.Table.from_batches(found), count, random_bytes)
-
-    def _find_keys(
-        self, count: Count, random_bytes: RandomBytes, head_start: HeadStart | None
-    ) -> list[pa.RecordBatch]:
-        """The keys of all rounds: (item...)."""
         if not isinstance(count, CountsKept):
             raise UsageError(
                 f"{self.name} weighs what each user keeps, which counts that were made before do "
                 "not tell: use another mechanism here"
             )
-        listed = None if head_start is None else head_start.items
-        kept = count.kept_items(self.kept_items_per_user, listed)
-        state = None
-        found: list[pa.RecordBatch] = []
-        for number in range(len(self.rounds)):
-            draw = self._draw_round(number, random_bytes, head_start)
-            state = kept.weigh(state, WEIGHT, draw)
-            found += [batch for batch in kept.without_weight(state) if batch.num_rows]
-        return found
+        keys: list[pa.RecordBatch] = []  # (item...)
+        with count.kept_items(self.kept_items_per_user, self.listed_items()) as kept:
+            for number in range(len(self.rounds)):
+                new_keys = kept.weigh(WEIGHT, self._draw_round(number, random_bytes))
+                keys += [batch for batch in new_keys if batch.num_rows]
+        if not keys:
+            return []
+        return self.count_keys(pa.Table.from_batches(keys), count, random_bytes)
 
-    def _draw_round(
-        self, number: int, random_bytes: RandomBytes, head_start: HeadStart | None
-    ) -> Each:
+    def listed_items(self) -> pa.Table | None:
+        """Public items, each once, that get noise also where nobody keeps them: none."""
+        return None
+
+    def head_start_evidence(self, deviation: int) -> int:
+        """By how much the evidence of listed items is taken for more than it is.
+
+        Args:
+            deviation: That of the noise in the evidence.
+        """
+        del deviation  # there are no listed items
+        return 0
+
+    def _draw_round(self, number: int, random_bytes: RandomBytes) -> Each:
         """What gives the weights of a round their noise, and says what the next one gives."""
         rounds, later = self.rounds[: number + 1], self.rounds[number + 1 : number + 2]
         deviation = math.isqrt(evidence_variance(rounds)) + 1
         strengths = strength_table(later[0]) if later else np.ones(1, np.int64)
-        ahead = 0 if head_start is None else head_start.evidence(deviation)
+        ahead = self.head_start_evidence(deviation)
         return partial(_noisy_rows, rounds[-1], deviation, strengths, ahead, random_bytes)
 
 
@@ -307,7 +307,7 @@ def _noisy_rows(
     random_bytes: RandomBytes,
     batch: pa.RecordBatch,
 ) -> pa.RecordBatch:
-    """Rows of (item, listed, evidence, weight) with noise; from now on the weight of a key is 0.
+    """Rows of (item, listed, evidence, strength, weight) with noise; a key has a strength of 0.
 
     Args:
         now: The round.
@@ -321,11 +321,12 @@ def _noisy_rows(
     listed, before, weight = (np.asarray(np.from_dlpack(batch[name]), np.int64) for name in names)
     noise = DiscreteGaussian(scale=Fraction(now.scale))
     noisy = weight + noise.sample(batch.num_rows, random_bytes)
-    evidence = before + now.part * noisy
-    seen = evidence + ahead * listed
-    place = seen * _STEPS // deviation - _LOWEST * _STEPS
+    evidence = before + now.multiplier * noisy
+    tested = evidence + ahead * listed
+    place = tested * _STEPS // deviation - _LOWEST * _STEPS
     strength = strengths[np.clip(place, 0, len(strengths) - 1)]
-    columns = {"evidence": evidence, "weight": np.where(seen > now.threshold, 0, strength)}
+    next_strength = np.where(tested > now.threshold, 0, strength)
+    columns = {"evidence": evidence, "strength": next_strength, "weight": noisy}
     for name, values in columns.items():
         batch = batch.set_column(batch.schema.get_field_index(name), name, pa.array(values))
     return batch

@@ -8,7 +8,6 @@ Guarantee:
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -16,16 +15,9 @@ from zealous.errors import UsageError
 from zealous.libraries import pa
 from zealous.mechanisms.descriptions import INTEGERS, Description
 from zealous.mechanisms.known_list import ItemTable
-from zealous.mechanisms.pooled import (
-    HeadStart,
-    Pooled,
-    PooledKeys,
-    RecordedRounds,
-    recorded_parameters,
-)
-from zealous.mechanisms.protocol import Count, register
+from zealous.mechanisms.pooled import Pooled, PooledKeys, RecordedRounds, recorded_parameters
+from zealous.mechanisms.protocol import register
 from zealous.mechanisms.public_files import PublicInput
-from zealous.noise import RandomBytes
 from zealous.privacy.accounting.pooled import PERCENT
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
@@ -127,10 +119,12 @@ class Prior(Pooled):
         del first
         return self if item_list is None else replace(self, prior=item_list)
 
-    def release(self, count: Count, random_bytes: RandomBytes = os.urandom) -> list[pa.RecordBatch]:
-        """Publish: every key with its noisy count, in no particular order."""
+    def listed_items(self) -> pa.Table:
+        """The list, each item once: one that were there twice would have two noises."""
         if self.prior is None:
             raise UsageError("the prior mechanism needs its list: see with_inputs")
-        listed = ItemTable.of(self.prior).table
-        head_start = HeadStart(items=listed, deviations=self.head_start)
-        return self.find_and_count(count, random_bytes, head_start)
+        return ItemTable.of(self.prior).table
+
+    def head_start_evidence(self, deviation: int) -> int:
+        """The head start in hundredths of a deviation, as evidence."""
+        return self.head_start * deviation // PERCENT

@@ -8,6 +8,7 @@ Guarantee:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
@@ -57,38 +58,36 @@ class Count(Protocol):
 
 
 class Kept(Protocol):
-    """Which items each user keeps: a set that is the same however often it is weighed.
+    """Which items each user keeps: a set that is the same in all rounds.
 
-    Items are numbers here; `counting.kept.KeptTables` says what is guaranteed. What `weigh` returns
-    stays where it is, for the next time.
+    Items are numbers here; `counting.kept.KeptTables` says what is guaranteed.
     """
 
-    def weigh(self, before: Any, length: int, draw: Each) -> Any:
-        """Each user spreads a weight over what she keeps, and `draw` adds noise, once.
+    def weigh(self, length: int, draw: Each) -> Iterable[pa.RecordBatch]:
+        """One round: each user spreads a weight over what she keeps, and `draw` adds noise, once.
 
         Args:
-            before: What the last time returned: users give in proportion to its strengths, and
-                nothing to what has none, which is left out. None for the first time, when all are
-                alike and have no evidence.
             length: The most that the vector of one user's weights is long.
-            draw: Is given rows of (item, listed, evidence, weight). It gives evidence anew and, in
-                the place of the true weight, which then is nowhere, the strength: what users give
-                in proportion to the next time. An item of strength 0, such as a key, is out.
-        """
+            draw: Is given rows of (item, listed, evidence, strength, weight). It replaces the
+                weight, which is true, by a noisy one, and gives evidence and strength anew: what
+                users give in proportion to in the next round. An item of strength 0 is a key.
 
-    def without_weight(self, state: Any) -> Iterable[pa.RecordBatch]:
-        """Rows of (item...), as they are counted: those that `draw` gave a strength of 0."""
+        Returns:
+            The new keys: rows of (item...), as they are counted.
+        """
 
 
 @runtime_checkable
 class CountsKept(Protocol):
     """A count that can also say who keeps what, which one made before cannot."""
 
-    def kept_items(self, bound: int, listed: pa.Table | None = None) -> Kept:
-        """Which items each user keeps when each keeps at most `bound`: read once, weighed often.
+    def kept_items(
+        self, bound: int, listed: pa.Table | None = None
+    ) -> AbstractContextManager[Kept]:
+        """Which items each user keeps when each keeps at most `bound`, until the block is left.
 
         Args:
-            bound: The most that each user keeps.
+            bound: The most that each user keeps, D.
             listed: A public list of items, each once, that are weighed also where nobody keeps
                 them.
         """

@@ -30,7 +30,7 @@ _THREE_ROUNDS = Pooled(
     kept_items_per_user=4,
     rounds=tuple(
         PooledRound(
-            scale=1000, part=1, threshold=threshold, steepness=500 if number else 0, cap=300
+            scale=1000, multiplier=1, threshold=threshold, steepness=500 if number else 0, cap=300
         )
         for number, threshold in enumerate((3500, 5500, 7500))
     ),
@@ -39,7 +39,7 @@ _ONE_ROUND = Prior(
     items_per_user=1,
     scale=Fraction(1011, 101),
     kept_items_per_user=64,
-    rounds=(PooledRound(scale=2000, part=1, threshold=10_000, steepness=0, cap=0),),
+    rounds=(PooledRound(scale=2000, multiplier=1, threshold=10_000, steepness=0, cap=0),),
     head_start=200,
 )
 

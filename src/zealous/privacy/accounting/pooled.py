@@ -37,8 +37,8 @@ from zealous.privacy.guarantee import (
 
 MOST_KEPT = 1000  # items of one user: the squares of their strengths then add up to below 2^53
 MOST_ROUNDS = 100
-LARGEST_PART = 1000
-PERCENT = 100  # in which steepness, caps and parts are written
+LARGEST_MULTIPLIER = 1000
+PERCENT = 100  # in which steepness and caps are written
 
 _FEWEST_KEPT = 32
 _MANY_KEPT = 512
@@ -51,7 +51,8 @@ class PooledRound:
 
     Attributes:
         scale: The standard deviation of the noise, in units of weight.
-        part: What its noisy weights count for in the evidence.
+        multiplier: What its noisy weights are multiplied by in the evidence; `part` in
+            release.json.
         threshold: An item is a key where its evidence so far is strictly above.
         steepness: How strongly the evidence before it steers what users give, in hundredths: an
             item of one deviation more gets exp(steepness) times the weight.
@@ -62,7 +63,7 @@ class PooledRound:
     """
 
     scale: int
-    part: int
+    multiplier: int
     threshold: int
     steepness: int
     cap: int
@@ -71,8 +72,8 @@ class PooledRound:
         """Refuse what the sampler and 64 bits do not cover."""
         if positive_integer(self.scale, "scale of a round") > LARGEST_SCALE:
             raise UsageError(f"scale of a round may not exceed {LARGEST_SCALE}")
-        if positive_integer(self.part, "part of a round") > LARGEST_PART:
-            raise UsageError(f"part of a round may not exceed {LARGEST_PART}")
+        if positive_integer(self.multiplier, "part of a round") > LARGEST_MULTIPLIER:
+            raise UsageError(f"part of a round may not exceed {LARGEST_MULTIPLIER}")
         positive_integer(self.threshold, "threshold of a round")
         if not (0 <= self.steepness <= 10 * PERCENT and 0 <= self.cap <= 10 * PERCENT):
             raise UsageError("steepness and cap of a round must be from 0 to 1000")
@@ -84,14 +85,15 @@ class PooledShape:
 
     Attributes:
         rounds: How many.
-        kept: The most items that each user keeps, for each of the m keys of hers that count.
+        kept_per_counted: The most items that each user keeps, for each of the m keys of hers that
+            count.
         share: What all rounds get of mu^2; the rest is for counts.
         noise_share: What noise gets of delta; the rest is meant for keys.
         growth: How many times as much of that rest a round gets as the one before.
     """
 
     rounds: int
-    kept: int
+    kept_per_counted: int
     share: Fraction
     noise_share: Fraction
     growth: Fraction
@@ -99,31 +101,35 @@ class PooledShape:
 
 def evidence_variance(rounds: Sequence[PooledRound]) -> int:
     """The variance of the noise in the evidence after some rounds."""
-    return sum((each.part * each.scale) ** 2 for each in rounds)
+    return sum((each.multiplier * each.scale) ** 2 for each in rounds)
 
 
-def pooled_exposure(rounds: Sequence[PooledRound], kept: int) -> Fraction:
+def pooled_exposure(rounds: Sequence[PooledRound], kept_items_per_user: int) -> Fraction:
     """p: of the items that one user alone keeps so many become keys on average, at most.
 
     Whatever steers her, each gets no more than the whole weight in each round. Rounded up.
     """
     passing = (_passing_probability(rounds[: n + 1]) for n in range(len(rounds)))
-    return min(kept * sum(passing, Fraction(0)), Fraction(1))
+    return min(kept_items_per_user * sum(passing, Fraction(0)), Fraction(1))
 
 
 def pooled_delta(
-    rounds: Sequence[PooledRound], scale: Fraction, kept: int, items_per_user: int, goal: Guarantee
+    rounds: Sequence[PooledRound],
+    scale: Fraction,
+    kept_items_per_user: int,
+    items_per_user: int,
+    goal: Guarantee,
 ) -> Fraction:
     """The delta that is proven at the goal's epsilon and neighbours, rounded up.
 
     Args:
         rounds: The rounds.
         scale: The standard deviation of a count's noise, drawn in parts of its denominator.
-        kept: The most items that each user keeps, D.
+        kept_items_per_user: The most items that each user keeps, D.
         items_per_user: The most keys of one user that count, m.
         goal: Whose epsilon and neighbours matter.
     """
-    exposed = pooled_exposure(rounds, kept)
+    exposed = pooled_exposure(rounds, kept_items_per_user)
     moved = _mu_squared(rounds, scale, items_per_user, goal.neighbors)
     return min(exposed + told_by_noise(moved, goal, exposed), Fraction(1))
 
@@ -131,12 +137,12 @@ def pooled_delta(
 def pooled_loss(
     rounds: Sequence[PooledRound],
     scale: Fraction,
-    kept: int,
+    kept_items_per_user: int,
     items_per_user: int,
     neighbors: Neighbors,
 ) -> Loss:
     """What the rounds and the counts of their keys tell, to be composed with other parts."""
-    exposed = pooled_exposure(rounds, kept)
+    exposed = pooled_exposure(rounds, kept_items_per_user)
     return Loss.moved(
         exposure=exposed,
         hidden=exposed if neighbors == "replace" else Fraction(0),
@@ -154,7 +160,10 @@ def _mu_squared(
 
 @cache  # planning, planning again and verifying ask for the same
 def calibrate_pooled(
-    goal: Guarantee, items_per_user: int, shape: PooledShape, kept: int | None = None
+    goal: Guarantee,
+    items_per_user: int,
+    shape: PooledShape,
+    kept_items_per_user: int | None = None,
 ) -> tuple[tuple[PooledRound, ...], Fraction, int]:
     """The rounds, the scale of the noise on counts, and how many items each user keeps.
 
@@ -162,15 +171,16 @@ def calibrate_pooled(
         goal: The guarantee.
         items_per_user: The most keys of one user that count, m.
         shape: How the budget is divided.
-        kept: The most items that each user keeps; by m where not given.
+        kept_items_per_user: The most items that each user keeps, D; by m where not given.
 
     Raises:
         UsageError: The guarantee is not one that such rounds can give, or epsilon is too small.
     """
     m = positive_integer(items_per_user, "items_per_user")
     mu = mu_for(goal, shape.noise_share)
+    kept = kept_items_per_user
     if kept is None:
-        kept = min(max(_FEWEST_KEPT, shape.kept * m), _MANY_KEPT)
+        kept = min(max(_FEWEST_KEPT, shape.kept_per_counted * m), _MANY_KEPT)
     keys = goal.delta * (1 - shape.noise_share)
     while True:  # once, unless integers cost more than they should
         rounds, scale = _rounds_for_shift(goal, m, shape, mu)
@@ -204,7 +214,7 @@ def _rounds_for_shift(
     rounds = [
         PooledRound(
             scale=scale,
-            part=between(40, 100, n, number - 1),  # later rounds are steered better
+            multiplier=between(40, 100, n, number - 1),  # later rounds are steered better
             threshold=1,
             steepness=between(70, 240, n - 1, number - 2) if n else 0,
             cap=between(90, 470, n - 1, number - 2) if n else 0,
@@ -221,7 +231,7 @@ def _least_threshold(rounds: Sequence[PooledRound], most: Fraction) -> PooledRou
     def at(threshold: int) -> PooledRound:
         return replace(last, threshold=threshold)
 
-    reach = sum(each.part for each in rounds) * WEIGHT
+    reach = sum(each.multiplier for each in rounds) * WEIGHT
     low, high = 0, 2 * reach + _FAR * math.isqrt(evidence_variance(rounds))
     while high - low > 1:
         middle = (low + high) // 2
@@ -236,8 +246,8 @@ def _passing_probability(rounds: Sequence[PooledRound]) -> Fraction:
     She gives it all her weight in every round; rounding noise to whole numbers adds one half.
     """
     with localcontext(CONTEXT):
-        parts = sum(each.part for each in rounds)
-        above = rounds[-1].threshold + 1 - parts * (WEIGHT + Decimal("0.5"))
+        multipliers = sum(each.multiplier for each in rounds)
+        above = rounds[-1].threshold + 1 - multipliers * (WEIGHT + Decimal("0.5"))
         raised = sum((1 / Decimal(24 * each.scale**2) for each in rounds), Decimal(0))
         x = above / Decimal(evidence_variance(rounds)).sqrt()
         return Fraction(raised.exp() * normal_tail(x)[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -215,7 +215,9 @@ class CachedCount:
         steps = [Step("counted", f"select * from {name}")]
         return Counted(self._source.engine, lambda: nullcontext(steps))
 
-    def kept_items(self, bound: int, listed: pa.Table | None = None) -> KeptTables | KeptArrays:
+    def kept_items(
+        self, bound: int, listed: pa.Table | None = None
+    ) -> AbstractContextManager[KeptTables | KeptArrays]:
         """Which items each user keeps."""
         kind = Codes(items_per_user=bound)
         return keep_items(
