@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from zealous.mechanisms.thresholds import Thresholds
+from zealous.mechanisms.thresholds import ThresholdsByLaw
 from zealous.privacy.accounting.sparse import check_indistinguishability
 from zealous.privacy.guarantee import Guarantee, Indistinguishability
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointlyCalibrated(Thresholds):
+class JointlyCalibrated(ThresholdsByLaw):
     """What the mechanisms with a scale and a threshold for indistinguishability share.
 
-    A mechanism of another law says its `law`, and nothing else.
+    A mechanism names its `law`, and nothing else.
     """
 
     name: ClassVar[str]

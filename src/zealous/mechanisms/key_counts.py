@@ -76,9 +76,6 @@ class CountedKeys(MechanismDefaults):
 
         return Interval(error=self.noise_quantile(confidence), missed=1 - confidence, chance=chance)
 
-    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
-        """Whatever people have can be published: there is no list to compare with."""
-
     def count_keys(
         self, found: pa.Table, count: Count, random_bytes: RandomBytes
     ) -> list[pa.RecordBatch]:

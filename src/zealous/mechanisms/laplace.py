@@ -12,11 +12,12 @@ from typing import ClassVar
 from zealous.mechanisms.descriptions import AboveThreshold, Description
 from zealous.mechanisms.joint import JointlyCalibrated
 from zealous.mechanisms.protocol import register
+from zealous.mechanisms.thresholds import LaplaceThresholds
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Laplace(JointlyCalibrated):
+class Laplace(JointlyCalibrated, LaplaceThresholds):
     """Two thresholds with discrete Laplace noise between them, its scale chosen with the second.
 
     Guarantee:

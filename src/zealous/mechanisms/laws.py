@@ -1,8 +1,8 @@
 """Laws of noise: the exact sampler of each (noise/), and its figures (privacy/accounting/).
 
 A mechanism names its law once. What it draws, what it says in release.json, its forecasts and its
-delta then follow from that law, and cannot be of different ones. Noise that hangs on more than a
-scale is no such law: `selection` caps Laplace noise at its threshold, and names it itself.
+delta then follow from that law, and cannot be of different ones. Noise that depends on more than a
+scale is no such law: `selection` caps Laplace noise at its threshold, and draws it itself.
 """
 
 from __future__ import annotations
@@ -56,9 +56,14 @@ GAUSSIAN = NoiseLaw(name="discrete-gaussian", sampler=_gaussian_sampler, account
 
 
 class NoiseByLaw:
-    """What follows from the law of a mechanism's noise."""
+    """What follows from the law of a mechanism's noise.
 
-    law: ClassVar[NoiseLaw] = LAPLACE
+    Attributes:
+        law: The law, which each mechanism names once.
+        scale: Its scale.
+    """
+
+    law: ClassVar[NoiseLaw]
     scale: Fraction
 
     @property

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.errors import UsageError
-from zealous.mechanisms.laws import NoiseByLaw
+from zealous.mechanisms.laws import LAPLACE, NoiseByLaw, NoiseLaw
 from zealous.mechanisms.protocol import MechanismDefaults
 from zealous.privacy.calibrate import scale_for
 from zealous.privacy.composition import Loss
@@ -35,8 +35,8 @@ class KnownListMechanism(NoiseByLaw, MechanismDefaults):
         items_per_user: m.
         scale: The scale of the noise.
 
-    `calibrate`, `delta` and `loss` are those of Laplace noise: a mechanism of another `law` has its
-    own.
+    `law`, `calibrate`, `delta` and `loss` are those of discrete Laplace noise: a mechanism of
+    another law has all four of its own.
 
     Guarantee:
         epsilon-differential privacy if scale >= M/epsilon, where each candidate of the list gets
@@ -46,6 +46,7 @@ class KnownListMechanism(NoiseByLaw, MechanismDefaults):
     items_per_user: int
     scale: Fraction
 
+    law: ClassVar[NoiseLaw] = LAPLACE
     pure: ClassVar[bool] = True
     tau: ClassVar[int] = 0
     tau_prime: ClassVar[int | None] = None

@@ -122,7 +122,7 @@ class Mechanism(Protocol):
 class CalibratedMechanism(Mechanism, Protocol):
     """A mechanism that plans and releases can use: it describes itself completely.
 
-    Nobody asks which one it is. To write one begin with a class that is near (`Thresholds`,
+    Nobody asks which one it is. To write one begin with a class that is near (`ThresholdsByLaw`,
     `KnownListMechanism`), or with `MechanismDefaults`, which has all that most leave as it is. Then
     `release`, `calibrate`, `delta` and `loss` are what a proof is about.
     """
@@ -373,6 +373,9 @@ class MechanismDefaults:
     def restrictions(self: CalibratedMechanism, published: pa.Table) -> Sequence[Restriction]:
         """Without a second threshold it was the published items alone."""
         return [InTable(published)] if self.tau_prime is None else []
+
+    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
+        """Whatever people have can be published: there is no list to compare with."""
 
     def check_derived(self, first: pa.Table | None) -> None:
         """No parameter of it follows from a table."""

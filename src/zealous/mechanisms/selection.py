@@ -18,6 +18,7 @@ from zealous.mechanisms.protocol import register
 from zealous.mechanisms.thresholds import Thresholds, select_rows, with_noise
 from zealous.noise import CappedLaplace, RandomBytes
 from zealous.noise.uniform import uniform
+from zealous.privacy.accounting import laplace
 from zealous.privacy.accounting.selection import PARTS, CappedThreshold, optimal_threshold
 from zealous.privacy.accounting.sparse import check_indistinguishability
 from zealous.privacy.composition import Loss
@@ -50,22 +51,17 @@ class Selection(Thresholds):
         An item appears only where its noisy count is strictly above what it is held to, and its
         noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
         this guarantee publishes an item of n users more often by delta/epsilon or more.
-
-    `noise_quantile` is that of the noise without its bound, which is no less than with it.
     """
 
     raised_probability: Fraction
 
     name: ClassVar[str] = "selection"
+    noise_law: ClassVar[str] = "capped-discrete-laplace"
     proof_page: ClassVar[str] = "docs/proofs/selection.md"
     description: ClassVar[Description] = AboveThreshold(
         how="Optimal key selection with counts: count the units that hold an item, one item a "
         f"unit, {INTEGERS}publish items whose noisy count is above tau'."
     )
-
-    @property
-    def noise_law(self) -> str:
-        return "capped-discrete-laplace"
 
     def __post_init__(self) -> None:
         if positive_integer(self.items_per_user, "items_per_user") != 1:
@@ -130,6 +126,10 @@ class Selection(Thresholds):
     def probability_above(self, count: int, t: int) -> float:
         """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
         return self._capped_threshold().probability_above(count, t)
+
+    def noise_quantile(self, confidence: float) -> int:
+        """That of the noise without its bound, which is no less than with it."""
+        return laplace.quantile(self.scale, confidence)
 
     def parameters(self) -> dict[str, Any]:
         """The chance of the raised threshold."""

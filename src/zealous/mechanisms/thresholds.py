@@ -13,14 +13,15 @@ Guarantee:
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zealous.engines.engine import Counted
 from zealous.libraries import np, pa
-from zealous.mechanisms.laws import LAPLACE, Noise, NoiseByLaw
+from zealous.mechanisms.laws import LAPLACE, Noise, NoiseByLaw, NoiseLaw
 from zealous.mechanisms.protocol import Count, MechanismDefaults
 from zealous.noise import RandomBytes
 from zealous.privacy.accounting.exact import ThresholdParameters
@@ -40,10 +41,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds(NoiseByLaw, MechanismDefaults):
+class Thresholds(MechanismDefaults, ABC):
     """Counts of at least tau get noise; those strictly above tau_prime are published.
-
-    The noise is discrete Laplace where a mechanism has no other law.
 
     Attributes:
         items_per_user: m.
@@ -74,25 +73,17 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
             return list(counted.map_batches(draw))
         return list(map(draw, counted))
 
+    @abstractmethod
+    def _noisy_rows(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Of some counted items, those that are published, with their noisy counts."""
+
+    @abstractmethod
     def probability_above(self, count: int, t: int) -> float:
         """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
-        return self.noise_above(t - count)
 
-    def loss(self, neighbors: Neighbors) -> Loss:
-        """Items that one person alone lifts to tau may be shown; her other counts shift by one.
-
-        docs/proofs/composition.md says how such losses add up.
-        """
-        return self.law.accounting.histogram_loss(
-            scale=self.scale,
-            t=self.tau_prime - self.tau,
-            items=self.items_per_user,
-            shifts=moved_counts(self.items_per_user, neighbors),
-        )
-
-    def exact_parameters(self) -> ThresholdParameters | None:
-        """Itself, with Laplace noise."""
-        return self if self.noise_law == LAPLACE.name else None
+    @abstractmethod
+    def noise_quantile(self, confidence: float) -> int:
+        """The noise on a count is at most this with such a probability."""
 
     def publication_probability(self, count: int) -> float:
         return self.probability_above(count, self.tau_prime) if count >= self.tau else 0.0
@@ -120,13 +111,42 @@ class Thresholds(NoiseByLaw, MechanismDefaults):
         """Scale and thresholds say all."""
         return {}
 
-    def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
-        """Whatever people have can be published: there is no list to compare with."""
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdsByLaw(NoiseByLaw, Thresholds):
+    """Two thresholds, and between them noise of the `law` that a mechanism names."""
 
     def _noisy_rows(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Of some counted items, those that are published."""
+        """Of some counted items, those that are published, with their noisy counts."""
         noisy = with_noise(batch, self.noise_sampler(), random_bytes)
         return select_rows(batch, noisy, noisy > self.tau_prime)
+
+    def probability_above(self, count: int, t: int) -> float:
+        """The chance that an item of `count` >= tau users is published with more than t >= tau'."""
+        return self.noise_above(t - count)
+
+    def loss(self, neighbors: Neighbors) -> Loss:
+        """Items that one person alone lifts to tau may be shown; her other counts shift by one.
+
+        docs/proofs/composition.md says how such losses add up.
+        """
+        return self.law.accounting.histogram_loss(
+            scale=self.scale,
+            t=self.tau_prime - self.tau,
+            items=self.items_per_user,
+            shifts=moved_counts(self.items_per_user, neighbors),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceThresholds(ThresholdsByLaw):
+    """Two thresholds with discrete Laplace noise between them, of which more is proven."""
+
+    law: ClassVar[NoiseLaw] = LAPLACE
+
+    def exact_parameters(self) -> ThresholdParameters:
+        """Itself: scale, thresholds and m say all."""
+        return self
 
 
 def with_noise(

@@ -13,14 +13,14 @@ from typing import ClassVar, Self
 
 from zealous.mechanisms.descriptions import INTEGERS, AboveThreshold, Description
 from zealous.mechanisms.protocol import register
-from zealous.mechanisms.thresholds import Thresholds
+from zealous.mechanisms.thresholds import LaplaceThresholds
 from zealous.privacy.calibrate import calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Guarantee, ProbabilisticDP
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Zealous(Thresholds):
+class Zealous(LaplaceThresholds):
     """Two thresholds with discrete Laplace noise between them.
 
     Guarantee:
