@@ -47,11 +47,11 @@ _RARE_BY_LOG = """\
 "select * from all_asked where query not in (select query from all_asked group by query "
                 "having count(distinct user) >= 7)","""
 _BEST = """\
-best = f"max({identifier(worth)}) as {identifier(worth)}"
-        distinct = f"select user, {item}, {best} from items group by user, {item}\""""
+largest = f"max({priority}) as {priority}"
+        distinct = f"select user, {item}, {largest} from items group by user, {item}\""""
 _BEST_BY_LOG = """\
-best = f"count(*) over (partition by {item}) as {identifier(worth)}"
-        distinct = f"select user, {item}, {best} from (select distinct user, {item} from items)\""""
+largest = f"count(*) over (partition by {item}) as {priority}"
+        distinct = f"select user, {item}, {largest} from (select distinct user, {item} from items)\""""
 
 MUTATIONS = [
     Mutation(

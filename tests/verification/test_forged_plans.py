@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -17,11 +18,12 @@ from forgeries import (
     row,
     without_row,
 )
-from forging import FIXTURES, About, Tables, forged, part, restate
+from forging import FIXTURES, About, Tables, forged, part, record_in, restate
 
 from zealous.items import itemsets, keywords, queries, query_pairs
 from zealous.items.text import is_normalized
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.verification.claimed_guarantee import CheckFailed, check_plan
 from zealous.verification.review import review
 from zealous.verification.verify import verify
 
@@ -96,6 +98,29 @@ def test_parameters_that_planning_would_not_choose(
     found = failed(target)
     assert set(found) == {"plan"}
     assert reason in found["plan"]
+
+
+@pytest.mark.parametrize(
+    ("of_phrases", "of_others", "possible"),
+    [
+        ("random", "first", True),  # phrases are ranked by what was published
+        ("first", "first", True),  # as 0.2.0 wrote it
+        ("first", "random", False),
+        ("frequent", "first", False),
+    ],
+)
+def test_items_are_chosen_in_one_way_but_where_they_are_ranked(
+    of_phrases: str, of_others: str, possible: bool
+) -> None:
+    about = json.loads((FIXTURES.parent / "0.2.0" / "tail" / "release.json").read_text())
+    for each in about["plan"]:
+        each["select"] = of_phrases if each["kind"].startswith("ngrams") else of_others
+    record = record_in(about)
+    if possible:
+        assert check_plan(record, by_parent=False)
+        return
+    with pytest.raises(CheckFailed, match="select is one for all kinds"):
+        check_plan(record, by_parent=False)
 
 
 def test_a_release_of_ours_names_our_planner(ours: Path, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ class ContributionBound:
     Attributes:
         most: How many.
         select: `random` by the key; `first` in time; `frequent`, the user's own most frequent.
+            Not used for a kind that ranks items itself (`Kind.priority_column`): those of the
+            largest priority come first, and of equals random ones.
         key: The public key of the random order.
     """
 
@@ -61,11 +63,12 @@ def _distinct_items(
     item = comma_separated(names)
     rank = source.engine.rank_key(choice.key, ["user", *kind.kept_columns()])
     order = comma_separated([rank, *names])
-    worth = kind.priority_column()
-    if worth is not None:  # whatever else is asked for: larger sets are steered by smaller ones
-        best = f"max({identifier(worth)}) as {identifier(worth)}"
-        distinct = f"select user, {item}, {best} from items group by user, {item}"
-        return [Step("distinct_items", distinct)], f"{identifier(worth)} desc, {order}"
+    ranked_by = kind.priority_column()
+    if ranked_by is not None:
+        priority = identifier(ranked_by)
+        largest = f"max({priority}) as {priority}"
+        distinct = f"select user, {item}, {largest} from items group by user, {item}"
+        return [Step("distinct_items", distinct)], f"{priority} desc, {order}"
     since, often = identifier("order:since"), identifier("order:often")  # no item's column
     if choice.select == "first":
         distinct = f"select user, {item}, min(time) as {since} from items group by user, {item}"

@@ -254,9 +254,9 @@ class Ngrams(CodedKind, Phrases):
         )
         return [*steps, Step("begun", begun), Step("items", full)]
 
-    def priority_column(self) -> str | None:
+    def priority_column(self) -> str:
         """The least published count of the shorter phrases in it."""
-        return None if self.grown is None else "order:worth"
+        return "order:worth"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,8 +128,22 @@ def _least_count(mechanism: CalibratedMechanism, probability: float) -> int:
     return high
 
 
+def part_select(kind: Kind, select: Select) -> Select:
+    """How a user's items of a kind are chosen, where this is how a plan chooses them.
+
+    A kind that ranks items by what was published (`Kind.priority_column`) leaves nothing to choose
+    but which of equals come first, and that is random.
+    """
+    return select if kind.priority_column() is None else "random"
+
+
 def part_record(part: Part, select: Select) -> PartRecord:
-    """What release.json says of the table."""
+    """What release.json says of the table.
+
+    Args:
+        part: The part of the plan.
+        select: How each user's items are chosen: `part_select` of what the plan says.
+    """
     goal, mechanism = part.goal, part.mechanism
     own = structure(mechanism.parameters(), MechanismParameters)
     return PartRecord(

@@ -67,8 +67,8 @@ class Plan:
     Attributes:
         goal: The guarantee of the whole release.
         parts: The histograms that share it.
-        select: How each user's items are chosen, but for kinds that choose by what was published
-            (`Kind.priority_column`).
+        select: How each user's items are chosen, but for kinds that rank them by what was published
+            (`part_select`).
         accept_delta: Whether a large per-person delta was confirmed.
         parameters_from: How the parameters were chosen.
         log: How the log is to be read; None until it is known which log that is.

@@ -164,7 +164,7 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
 
     kind: str
     settings: Settings
-    select: Select
+    select: Select  # 0.x wrote that of the plan, also for kinds that rank items by themselves
     guarantee: Definition
     neighbors: Neighbors
     epsilon: Number

@@ -24,7 +24,7 @@ from zealous.items import Kind
 from zealous.logs.source import Source
 from zealous.mechanisms import Count, Mechanism
 from zealous.noise import seeded_bytes
-from zealous.planning.part import Part
+from zealous.planning.part import Part, part_select
 from zealous.planning.plan import Plan
 from zealous.release.progress import Say
 from zealous.release.table import Table, counted_schema, sorted_table
@@ -52,7 +52,7 @@ def draw(
             count = LogCount(
                 kind=replace(kind, items_per_user=part.kind.items_per_user),
                 source=source,
-                select=planned.select,
+                select=part_select(kind, planned.select),
                 key=key,
                 only=only,
                 ordered=planned.seed is not None,  # the same noise for an item, run after run

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 from zealous.logs.log import Log
 from zealous.logs.person_sql import query_hash
-from zealous.planning.part import part_record
+from zealous.planning.part import part_record, part_select
 from zealous.planning.plan import PLANNER, Plan, other_guarantee, theorem
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee
@@ -120,7 +120,9 @@ def with_tables(
 
 def plan_record(planned: Plan) -> tuple[PartRecord, ...]:
     """What is said of each table."""
-    return tuple(part_record(part, planned.select) for part in planned.parts)
+    return tuple(
+        part_record(part, part_select(part.kind, planned.select)) for part in planned.parts
+    )
 
 
 def software() -> Software:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from zealous.planning.part import Part
+from zealous.planning.from_record import kind_of_table
+from zealous.planning.part import Part, part_select
 from zealous.record.record import PartRecord, Record
 from zealous.release.bundle import Release
 from zealous.release.table import Table
@@ -144,7 +145,7 @@ def _counted_by(record: Record, part: PartRecord) -> dict[str, object]:
     return {
         "what one person is": (record.columns.user, part.unit),
         "what an item is": (part.settings, record.files[part.kind].columns),
-        "how each person's items are chosen": part.select,
+        "how each person's items are chosen": part_select(kind_of_table(part, record), part.select),
         "who is left out": record.cleaning,
     }
 

@@ -11,7 +11,7 @@ from zealous.errors import UsageError
 from zealous.logs.log import Columns
 from zealous.planning.from_record import goal_from_record, guarantee_from_record
 from zealous.planning.parameter_source import PARAMETERS_FROM
-from zealous.planning.part import Part, part_record
+from zealous.planning.part import Part, part_record, part_select
 from zealous.planning.plan import COMPOSITION, PLANNER, Plan, other_guarantee, theorem
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import (
@@ -52,6 +52,13 @@ class Unchecked(Exception):
 # The plan
 
 
+def _check_select(recorded: Plan, record: Record) -> None:
+    """Refuse several ways to choose items; 0.x wrote the plan's also for kinds that rank them."""
+    for part, said in zip(recorded.parts, record.plan, strict=True):
+        if said.select not in (recorded.select, part_select(part.kind, recorded.select)):
+            raise UsageError("select is one for all kinds of items, but for those that rank them")
+
+
 def check_plan(record: Record, *, by_parent: bool) -> str:
     """The plan is one that planning allows; for our planner also the one that it makes.
 
@@ -62,8 +69,7 @@ def check_plan(record: Record, *, by_parent: bool) -> str:
     recorded = Plan.from_record(record)
     try:
         recorded.check_possible(record.columns.assigned())
-        if any(part.select != recorded.select for part in record.plan):
-            raise UsageError("select is one for all kinds of items")
+        _check_select(recorded, record)
     except UsageError as why:
         raise CheckFailed(f"this cannot be planned: {why}") from None
     possible = "each mechanism serves its kind of items, and what it makes use of comes before it"
