@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from scipy import stats
 
 from zealous.audit import small_releases as small
@@ -48,9 +49,9 @@ from zealous.audit.trials import Tally, outcomes, run_trials, tally_outcomes
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.planning.part import figures
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
+from zealous.release.provenance import plan_record
 
 PLANS = settings()
 
@@ -171,7 +172,7 @@ def test_the_published_counts_follow_the_known_distribution(setting: Setting) ->
     (pair,) = (pair for pair in setting.pairs if pair.name in POPULAR)
     (outcome,) = outcomes(replace(setting, pairs=(pair,)), 4_000)
     count = setting.popular + 1  # the last watched item stands there in the right log
-    law, least = noise(figures(part)), part.mechanism.tau_prime
+    law, least = noise(plan_record(setting.planned)[-1]), part.mechanism.tau_prime
     if small.QUERIES in setting.small:  # of a thousand keywords there are so many queries
         least = math.ceil(part.mechanism.scale * math.log(1000 + 1000**2 + 1000**3))
     appears = 1.0 if least is None else law.tail_above(least - count)
@@ -295,15 +296,16 @@ def test_the_second_derivation_agrees(
 
 
 def test_a_plan_whose_numbers_do_not_follow_is_noticed() -> None:
-    (part,) = next(plan for plan in PLANS if plan.planned.goal.users).planned.parts
-    stated = figures(part)
-    assert follows_from_theorems(stated, part.goal.users)
+    planned = next(plan for plan in PLANS if plan.planned.goal.users).planned
+    (stated,), users = plan_record(planned), planned.goal.users
+    assert stated.tau_prime is not None
+    assert follows_from_theorems(stated, users)
     for name, wrong in (
         ("tau", 1),
-        ("tau_prime", stated["tau_prime"] - 1),
+        ("tau_prime", stated.tau_prime - 1),
         ("delta_achieved", 0.2),
     ):
-        assert not follows_from_theorems({**stated, name: wrong}, part.goal.users)
+        assert not follows_from_theorems(structs.replace(stated, **{name: wrong}), users)
     assert not follows_from_theorems(stated, 13)
 
 

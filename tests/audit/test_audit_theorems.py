@@ -10,6 +10,8 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
+from msgspec.structs import replace
 from scipy import stats
 
 from zealous.audit import theorems
@@ -19,23 +21,40 @@ from zealous.items import keywords, queries
 from zealous.mechanisms import Selection
 from zealous.mechanisms.protocol import MECHANISMS, public_input_name
 from zealous.planning.declared import PublicFile
-from zealous.planning.part import figures
 from zealous.planning.plan import plan, plan_with_files
 from zealous.privacy.guarantee import Indistinguishability, Neighbors
+from zealous.record.record import PartRecord
+from zealous.release.provenance import plan_record
 
 PLANS = settings()
 THRESHOLDS = ("laplace", "gaussian", "selection")
 IN_ROUNDS = ("pooled", "prior")
 
 
-def planned(name: str, m: int, **numbers: Any) -> dict[str, Any]:
-    """The figures of a plan."""
+def planned(name: str, m: int, **numbers: Any) -> PartRecord:
+    """What a release says of its table, planned so."""
     used = public_input_name(MECHANISMS[name])
     file = PublicFile(use=used, name="public.txt", sha256="0" * 64) if used else None
     public = {"queries": file} if file else {}
     goal = Indistinguishability(**numbers)
-    (part,) = plan_with_files(goal, [queries(m)], public, mechanism=name).parts
-    return figures(part)
+    (part,) = plan_record(plan_with_files(goal, [queries(m)], public, mechanism=name))
+    return part
+
+
+def rounds_of(part: PartRecord) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = to_builtins(part)["parameters"]["rounds"]
+    return found
+
+
+def with_rounds(part: PartRecord, rounds: list[dict[str, Any]]) -> PartRecord:
+    """The same with other rounds."""
+    others = {"kept_items_per_user": 1, **(part.parameters or {})}
+    return replace(part, parameters={**others, "rounds": rounds})
+
+
+def with_its_delta(part: PartRecord) -> PartRecord:
+    """The same that states the delta of its parameters."""
+    return replace(part, delta_achieved=theorems.deltas(part)[1])
 
 
 @examples(25)
@@ -60,30 +79,27 @@ def test_a_delta_that_is_not_that_of_the_parameters_is_noticed(name: str) -> Non
     part = planned(name, 1, epsilon=1, delta="0.1")
     assert follows_from_theorems(part, None)
     for wrong in (0.98, 1.02):
-        assert not follows_from_theorems(
-            {**part, "delta_achieved": part["delta_achieved"] * wrong}, None
-        )
+        other = replace(part, delta_achieved=part.delta_achieved * wrong)
+        assert not follows_from_theorems(other, None)
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
 def test_a_threshold_that_is_too_low_or_too_high_is_noticed(name: str) -> None:
     part = planned(name, 2, epsilon=1, delta="0.01")
+    assert part.tau_prime is not None
     for step in (-1, 1):
-        other = {**part, "tau_prime": part["tau_prime"] + step}
-        other["delta_achieved"] = theorems.deltas(other)[1]
+        other = with_its_delta(replace(part, tau_prime=part.tau_prime + step))
         assert not follows_from_theorems(other, None)
 
 
 @pytest.mark.parametrize("name", IN_ROUNDS)
 def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> None:
     part = planned(name, 2, epsilon=1, delta="0.01")
-    drawn = part["parameters"]["rounds"]
+    drawn = rounds_of(part)
     for key, changed in (("scale", drawn), ("threshold", drawn[-1:])):  # all noise; one threshold
         lower = [{**each, key: each[key] * 8 // 10} for each in changed]
-        rounds = [*drawn[: -len(lower)], *lower]
-        other = {**part, "parameters": {**part["parameters"], "rounds": rounds}}
-        other["delta_achieved"] = theorems.deltas(other)[1]
-        assert other["delta_achieved"] > part["delta"]
+        other = with_its_delta(with_rounds(part, [*drawn[: -len(lower)], *lower]))
+        assert other.delta_achieved > part.delta
         assert not follows_from_theorems(other, None)
 
 
@@ -91,7 +107,7 @@ def test_rounds_with_less_noise_or_a_lower_threshold_are_noticed(name: str) -> N
 def test_a_scale_that_is_not_that_of_epsilon_is_noticed(name: str) -> None:
     part = planned(name, 1, epsilon=1, delta="0.1")
     for scale in ("1", "3"):
-        other = {**part, "scale": float(scale), "exact": {**part["exact"], "scale": scale}}
+        other = replace(part, scale=float(scale), exact=replace(part.exact, scale=scale))
         assert not follows_from_theorems(other, None)
 
 
@@ -106,7 +122,7 @@ def test_noise_is_a_distribution_around_zero(name: str) -> None:
         assert values @ law.chances == pytest.approx(0, abs=1e-9)
     if name in IN_ROUNDS:  # rounded to whole numbers
         spread = np.sqrt(values**2 @ law.chances)
-        assert spread == pytest.approx(np.hypot(part["scale"], np.sqrt(1 / 12)), rel=1e-3)
+        assert spread == pytest.approx(np.hypot(part.scale, np.sqrt(1 / 12)), rel=1e-3)
 
 
 def test_capped_noise_is_mixed_as_it_is_drawn() -> None:
@@ -139,10 +155,10 @@ def test_what_one_user_alone_gives_is_at_most_what_is_planned_for(name: str) -> 
 
 def test_normals_and_discrete_gaussians_are_told_apart_as_known() -> None:
     part = planned("gaussian", 4, epsilon=1, delta="1e-4")
-    mu, sigma = np.sqrt(8) / part["scale"], part["scale"]
+    mu, sigma = np.sqrt(8) / part.scale, part.scale
     known = stats.norm.sf(1 / mu - mu / 2) - np.e * stats.norm.sf(1 / mu + mu / 2)
     assert theorems.noise_delta(part) == pytest.approx(known, rel=0.2 / sigma)
-    in_rounds = {**part, "parameters": {"rounds": []}}
+    in_rounds = with_rounds(part, [])
     assert theorems.noise_delta(in_rounds) == pytest.approx(known)
     assert theorems.noise_delta(in_rounds, 0.5) > theorems.noise_delta(in_rounds)
 
@@ -167,29 +183,23 @@ def test_every_mechanism_is_tried() -> None:
 def test_kinds_are_composed_a_second_time(mechanism: str) -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6")
     planned = plan(goal, [queries(5), keywords(3)], mechanism=mechanism)
-    parts = [figures(part) for part in planned.parts]
+    parts = plan_record(planned)
     least = theorems.least_delta_together(parts, 1.0)
     assert 0.98 * float(planned.delta_achieved) <= least <= float(planned.delta_achieved)
     assert whole_follows(parts, goal.epsilon, goal.delta)
-    less = [{**part, "scale": 0.95 * part["scale"]} for part in parts]
+    less = [replace(part, scale=0.95 * part.scale) for part in parts]
     assert not whole_follows(less, goal.epsilon, goal.delta)
     assert not whole_follows(parts[:1], goal.epsilon, goal.delta)
 
 
 def test_keys_that_lower_thresholds_expose_are_in_the_whole() -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6")
-    parts = [
-        figures(part) for part in plan(goal, [queries(5), keywords(3)], mechanism="pooled").parts
-    ]
+    parts = plan_record(plan(goal, [queries(5), keywords(3)], mechanism="pooled"))
     assert whole_follows(parts, goal.epsilon, goal.delta)
     lower = [
-        {**part, "parameters": {**part["parameters"], "rounds": rounds}}
+        with_rounds(
+            part, [{**each, "threshold": each["threshold"] * 7 // 10} for each in rounds_of(part)]
+        )
         for part in parts
-        for rounds in [
-            [
-                {**each, "threshold": each["threshold"] * 7 // 10}
-                for each in part["parameters"]["rounds"]
-            ]
-        ]
     ]
     assert not whole_follows(lower, goal.epsilon, goal.delta)

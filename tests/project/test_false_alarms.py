@@ -45,9 +45,12 @@ from zealous.audit.setting import settings
 from zealous.audit.theorems import noise
 from zealous.cli import cli
 from zealous.mechanisms import Zealous
-from zealous.planning.part import figures
+from zealous.mechanisms.pooled import RecordedRounds, recorded_parameters
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability
+from zealous.record.codec import structure
+from zealous.record.record import PartRecord
+from zealous.release.provenance import plan_record
 
 PAGE = DOCS / "reference" / "audit.md"
 MOST = 1e-6  # of one run of all tests
@@ -215,7 +218,7 @@ def test_what_a_test_leaves_in_the_project_is_seen(
 
 
 @pytest.fixture(scope="module")
-def plans(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], list[Any]]:
+def plans(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[PartRecord], list[PartRecord]]:
     """The parts of the plans of whole releases, as their options say."""
     folder = tmp_path_factory.mktemp("plans")
     (folder / "sites.txt").write_text("http://site0.example\n")
@@ -226,19 +229,25 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], list[Any
         asked = asked[: asked.index("--ledger")]
         done = CliRunner().invoke(cli, ["plan", *asked, "--json"])
         assert done.exit_code == 0, done.output
-        found.append(json.loads(done.stdout)["parts"])
+        found.append([table_record(part) for part in json.loads(done.stdout)["parts"]])
     return found[0], found[1]
 
 
-def of_kind(parts: list[Any], kind: str) -> Mapping[str, Any]:
-    (part,) = (part for part in parts if part["kind"] == kind)
-    return dict(part)
+def table_record(part: Mapping[str, Any]) -> PartRecord:
+    """The record of a table, from what `plan --json` says of it."""
+    own = {name: value for name, value in part.items() if name != "why"}
+    return structure({**own, "settings": {}, "select": "random"}, PartRecord)
 
 
-def agree(part: Mapping[str, Any], rows: int) -> float:
+def of_kind(parts: list[PartRecord], kind: str) -> PartRecord:
+    (part,) = (part for part in parts if part.kind == kind)
+    return part
+
+
+def agree(part: PartRecord, rows: int) -> float:
     """The chance that two releases of a table hold the same counts."""
-    if part["noise"] == "discrete-laplace" and part["scale"] > 1e5:  # a table of it is too long
-        return (1 / (4 * part["scale"])) ** rows
+    if part.noise == "discrete-laplace" and part.scale > 1e5:  # a table of it is too long
+        return (1 / (4 * part.scale)) ** rows
     return small.collision_probability(noise(part)) ** rows
 
 
@@ -246,7 +255,9 @@ QUERIES, TAGS, LISTED, SETS, RUNS = 12, 40, 32, 80, 4
 ASK_A_QUERY, HOLD_A_TAG = bundle._USERS // QUERIES, 300  # people, at least
 
 
-def test_no_draws_of_an_audit_agree_by_accident(plans: tuple[list[Any], list[Any]]) -> None:
+def test_no_draws_of_an_audit_agree_by_accident(
+    plans: tuple[list[PartRecord], list[PartRecord]],
+) -> None:
     """That counts agree in any order is at most as likely as n! orders, each with the chance c^n.
 
     What is so nearly without noise that all runs agree in it must not have any in a single run.
@@ -270,15 +281,15 @@ def test_no_draws_of_an_audit_agree_by_accident(plans: tuple[list[Any], list[Any
         "the same noise of queries, in any order": sum(orders * agree(p, QUERIES) for p in twice),
         "the same table of the others": sum(agree(of_kind(other, k), n) for k, n in rows.items()),
         "noise where there should be none": sum(
-            RUNS * n * 2 * math.exp(-1 / part["scale"]) for part, n in exact
+            RUNS * n * 2 * math.exp(-1 / part.scale) for part, n in exact
         ),
         "a query that does not appear": RUNS * QUERIES * missing(twice[0]),
         "a key that does not": RUNS
         * (QUERIES * lost(twice[1], 1) + TAGS * lost(of_kind(other, "columns:tag"), 3)),
         "a thing that does not": RUNS * TAGS * missing(of_kind(other, "things:tag"), HOLD_A_TAG),
-        "what one user alone has": twice[1]["delta"],
+        "what one user alone has": twice[1].delta,
         "the same noise under one key": sum(
-            small.collision_probability(noise(figures(plan.part))) ** 100
+            small.collision_probability(noise(plan_record(plan.planned)[-1])) ** 100
             for plan in settings()
             if small.NOISE in plan.small
         ),
@@ -287,22 +298,23 @@ def test_no_draws_of_an_audit_agree_by_accident(plans: tuple[list[Any], list[Any
     assert sum(accidents.values()) < BY_ACCIDENT, accidents
 
 
-def missing(part: Mapping[str, Any], users: int = ASK_A_QUERY) -> float:
+def missing(part: PartRecord, users: int = ASK_A_QUERY) -> float:
     """The chance that what so many people have does not pass tau'."""
     law = noise(part)
-    return float(law.chances[: max(0, part["tau_prime"] - users + 1 - law.first)].sum())
+    assert part.tau_prime is not None
+    return float(law.chances[: max(0, part.tau_prime - users + 1 - law.first)].sum())
 
 
-def lost(part: Mapping[str, Any], given: int) -> float:
+def lost(part: PartRecord, given: int) -> float:
     """The chance that an item does not become a key in the first round.
 
     Those who ask a query give nothing else, and those who hold a tag two others.
     """
-    first = part["parameters"]["rounds"][0]
+    first = recorded_parameters(part, RecordedRounds).rounds[0]
     users = ASK_A_QUERY if given == 1 else HOLD_A_TAG
     weight = users * (math.isqrt(1000**2 // given) - 1)
-    above = weight - first["threshold"] / first["part"]
-    return math.erfc(above / first["scale"] / math.sqrt(2)) / 2
+    above = weight - first.threshold / first.part
+    return math.erfc(above / first.scale / math.sqrt(2)) / 2
 
 
 def test_the_logs_are_as_large_as_that() -> None:

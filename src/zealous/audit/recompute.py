@@ -6,15 +6,17 @@ Slow and plain on purpose: every tau, every t, no search, no logarithm.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
+from msgspec.structs import replace
 
 from zealous.audit.theorems import CAPPED, deltas, finds_keys, least_delta_together
+from zealous.record.record import PartRecord
 from zealous.registry import Registry
 
 _DIGITS = 80
@@ -41,7 +43,7 @@ class Recomputation(NamedTuple):
     """
 
     mechanism: str
-    follows: Callable[[Mapping[str, Any], int | None], bool]
+    follows: Callable[[PartRecord, int | None], bool]
 
 
 RECOMPUTATIONS: Registry[Recomputation] = Registry(
@@ -82,41 +84,41 @@ def parameters(
     return Parameters(scale, tau, tau_prime, achieved)
 
 
-def follows_from_theorems(part: Mapping[str, Any], users: int | None) -> bool:
+def follows_from_theorems(part: PartRecord, users: int | None) -> bool:
     """Whether a plan's scale, tau, tau' and delta are what the theorems give."""
-    own = RECOMPUTATIONS.get(part["mechanism"])
+    own = RECOMPUTATIONS.get(part.mechanism)
     return _keeps_delta(part) if own is None else own.follows(part, users)
 
 
-def whole_follows(parts: Sequence[Mapping[str, Any]], epsilon: Fraction, delta: Fraction) -> bool:
+def whole_follows(parts: Sequence[PartRecord], epsilon: Fraction, delta: Fraction) -> bool:
     """Whether tables may promise so much together: what they surely need is no more.
 
     Their deltas add up to that of the whole. So do their epsilons, or they are more where losses
     compose, which the probabilistic guarantee does not.
     """
-    shares = [part["exact"] for part in parts]
-    added = sum((Fraction(share["epsilon"]) for share in shares), Fraction(0))
-    if sum((Fraction(share["delta"]) for share in shares), Fraction(0)) != delta or added < epsilon:
+    shares = [part.exact for part in parts]
+    added = sum((Fraction(share.epsilon) for share in shares), Fraction(0))
+    if sum((Fraction(share.delta) for share in shares), Fraction(0)) != delta or added < epsilon:
         return False
-    if parts[0]["guarantee"] == "probabilistic" or len(parts) == 1:
+    if parts[0].guarantee == "probabilistic" or len(parts) == 1:
         return added == epsilon
     return least_delta_together(parts, float(epsilon)) <= float(delta) * (1 + _FLOAT)
 
 
-def _keeps_delta(part: Mapping[str, Any]) -> bool:
+def _keeps_delta(part: PartRecord) -> bool:
     """Whether the parameters keep delta, are stated with their delta, and waste next to none."""
-    stated, asked = float(part["delta_achieved"]), float(part["delta"])
+    stated, asked = part.delta_achieved, part.delta
     least, bound = deltas(part)
     if not least * (1 - _FLOAT) <= stated <= min(bound * (1 + _BOUNDED), asked):
         return False
-    lower, keys = part["tau_prime"], finds_keys(part)
-    if lower is None and part["noise"] == "discrete-gaussian" and not keys:
-        return deltas({**part, "scale": part["scale"] * _LESS})[1] * (1 + _BOUNDED) > asked
-    if part["noise"] == CAPPED or (lower is None and not keys):
-        sides = 2 if part["neighbors"] == "replace" else 1
-        scale = sides * part["items_per_user"] / Fraction(part["exact"]["epsilon"])
-        return bool(Fraction(part["exact"]["scale"]) == scale)
-    if keys or lower == part["tau"]:
+    lower, keys = part.tau_prime, finds_keys(part)
+    if lower is None and part.noise == "discrete-gaussian" and not keys:
+        return deltas(replace(part, scale=part.scale * _LESS))[1] * (1 + _BOUNDED) > asked
+    if part.noise == CAPPED or (lower is None and not keys):
+        sides = 2 if part.neighbors == "replace" else 1
+        scale = sides * part.items_per_user / Fraction(part.exact.epsilon)
+        return bool(Fraction(part.exact.scale) == scale)
+    if keys or lower is None or lower == part.tau:
         return True
     return deltas(part, lower - 1)[1] * (1 + _BOUNDED) > asked
 

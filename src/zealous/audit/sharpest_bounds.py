@@ -14,8 +14,9 @@ from zealous.audit.confidence_bounds import Claim
 from zealous.audit.pairs import Pair
 from zealous.audit.recompute import follows_from_theorems, whole_follows
 from zealous.audit.theorems import noise_delta, unique_item_probability
-from zealous.planning.part import Part, figures
+from zealous.planning.part import Part
 from zealous.planning.plan import Plan
+from zealous.release.provenance import plan_record
 
 Claimed: TypeAlias = Callable[[Plan, Pair], Claim]
 Recomputed: TypeAlias = Callable[[Plan], bool]
@@ -29,7 +30,7 @@ def least_delta(part: Part) -> float:
 
 def parameters_follow(planned: Plan) -> bool:
     """Whether the parameters of a plan are what the theorems about its noise give."""
-    goal, parts = planned.goal, [figures(part) for part in planned.parts]
+    goal, parts = planned.goal, plan_record(planned)
     return all(follows_from_theorems(part, goal.users) for part in parts) and whole_follows(
         parts, goal.epsilon, goal.delta
     )
@@ -37,15 +38,15 @@ def parameters_follow(planned: Plan) -> bool:
 
 def claim_by_theorems(planned: Plan, pair: Pair) -> Claim:
     """By the theorems about the last table's noise, derived a second time."""
-    part = planned.parts[-1]
-    epsilon, delta = float(part.goal.epsilon), least_delta(part)
     if pair.same:
         return NO_LEAKAGE
+    part, said = planned.parts[-1], plan_record(planned)[-1]
+    epsilon, delta = float(part.goal.epsilon), least_delta(part)
     if pair.pure and pair.at < 1:
-        return Claim(epsilon=pair.at * epsilon, delta=noise_delta(figures(part), pair.at))
+        return Claim(epsilon=pair.at * epsilon, delta=noise_delta(said, pair.at))
     if pair.pure:
-        delta = min(delta, noise_delta(figures(part)))
+        delta = min(delta, noise_delta(said))
     elif pair.right is None:
         (items,) = pair.watch
-        delta = min(delta, unique_item_probability(figures(part), len(items)))
+        delta = min(delta, unique_item_probability(said, len(items)))
     return Claim(epsilon=epsilon, delta=delta)

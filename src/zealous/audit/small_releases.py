@@ -24,9 +24,9 @@ from zealous.engines.engine import Each
 from zealous.engines.sql import Step
 from zealous.items.sets import LAST, PARENT
 from zealous.logs.source import Source
-from zealous.planning.part import figures
 from zealous.planning.plan import Plan
 from zealous.release.drawing import draw
+from zealous.release.provenance import plan_record
 
 RUNS = 500
 _SIZES = (1, 3)
@@ -69,7 +69,7 @@ def noise_is_exact(planned: Plan, alpha: float) -> bool:
         planned: What to draw with.
         alpha: The chance of error of one test.
     """
-    law = noise(figures(planned.parts[-1]))
+    law = noise(plan_record(planned)[-1])
     right = level_probabilities(law)
     for size in _SIZES:
         found = np.stack([draw_noise(planned, size) for _ in range(RUNS)])
@@ -103,7 +103,7 @@ def sets_appear_as_expected(planned: Plan, alpha: float) -> bool:
         planned: What to draw with.
         alpha: The chance of error of one test.
     """
-    law = noise(figures(planned.parts[-1]))
+    law = noise(plan_record(planned)[-1])
     threshold = 0
     while len(_HELD) * law.tail_above(threshold) > 1:
         threshold += 1
@@ -124,9 +124,9 @@ def queries_appear_as_expected(planned: Plan, alpha: float) -> bool:
         planned: What to draw with.
         alpha: The chance of error of one test.
     """
-    law, scale = noise(figures(planned.parts[-1])), figures(planned.parts[-1])["scale"]
+    part = plan_record(planned)[-1]
     candidates = sum(len(_WORDS) ** words for words in (1, 2, 3))
-    threshold = math.ceil(scale * math.log(candidates))
+    law, threshold = noise(part), math.ceil(part.scale * math.log(candidates))
     found = [draw_queries(planned, {_ASKED: 1}) for _ in range(_SETS_RUNS)]
     asked = sum(_ASKED in each for each in found)
     others = sum(map(len, found)) - asked

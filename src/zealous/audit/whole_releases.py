@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from msgspec import to_builtins
+from msgspec import ValidationError
 
 from zealous.audit.observables import constants_agree, published_alike
 from zealous.audit.recompute import counts_after_selection, follows_from_theorems, whole_follows
@@ -72,7 +72,7 @@ def _passes_check(check: Callable[[Mapping[str, Run]], bool], runs: Mapping[str,
     """A release that cannot even be looked at does not pass."""
     try:
         return check(runs)
-    except (ValueError, LookupError, TypeError, OSError, ZealousError):
+    except (ValueError, LookupError, TypeError, OSError, ValidationError, ZealousError):
         return False
 
 
@@ -209,12 +209,11 @@ def plan_follows_from(epsilon: str, delta: str, kinds: int) -> Callable[[Mapping
 
     def follows(run: Run) -> bool:
         record = run.record()
-        parts = [to_builtins(part) for part in record.plan]
         return (
             record.guarantee.users == DECLARED
-            and len(parts) == kinds
-            and all(follows_from_theorems(part, DECLARED) for part in parts)
-            and whole_follows(parts, Fraction(epsilon), Fraction(delta))
+            and len(record.plan) == kinds
+            and all(follows_from_theorems(part, DECLARED) for part in record.plan)
+            and whole_follows(record.plan, Fraction(epsilon), Fraction(delta))
         )
 
     return lambda runs: all(map(follows, runs.values()))

@@ -81,17 +81,17 @@ def _plan_with(goal: Guarantee, mechanism: Pooled) -> Plan:
 
 
 def _setting(name: str, planned: Plan, builders: Sequence[Builder]) -> Setting:
-    figures = planned.parts[-1].mechanism.parameters()["parameters"]
-    rounds = figures["rounds"]
-    deviation = math.hypot(*(each["part"] * each["scale"] for each in rounds))
-    parts = sum(each["part"] for each in rounds)
+    made = planned.parts[-1].mechanism
+    assert isinstance(made, Pooled)  # noqa: S101
+    deviation = math.hypot(*(each.part * each.scale for each in made.rounds))
+    parts = sum(each.part for each in made.rounds)
     each = _WEIGHT / math.sqrt(planned.parts[-1].kind.items_per_user)  # others keep as many
-    popular = math.ceil((rounds[-1]["threshold"] + _SURE * deviation) / (parts * each))
-    made = build_pairs(planned, builders, popular, (figures["kept_items_per_user"],))
+    popular = math.ceil((made.rounds[-1].threshold + _SURE * deviation) / (parts * each))
+    tried = build_pairs(planned, builders, popular, (made.kept_items_per_user,))
     return Setting(
         name=name,
         planned=planned,
-        pairs=tuple(map(_with_fewer_runs, made)),
+        pairs=tuple(map(_with_fewer_runs, tried)),
         popular=popular,
         edges=tuple(range(popular, popular + 3)),
     )

@@ -11,9 +11,9 @@ from zealous.audit.setting import Setting, build_pairs, register
 from zealous.audit.theorems import unique_item_probability
 from zealous.items import keywords, queries
 from zealous.mechanisms import Gaussian
-from zealous.planning.part import figures
 from zealous.planning.plan import Plan, plan
 from zealous.privacy.guarantee import Indistinguishability
+from zealous.release.provenance import plan_record
 
 
 @register("several-kinds")
@@ -43,6 +43,6 @@ def _claim_of_whole(planned: Plan, pair: Pair) -> Claim:
     delta = float(min(planned.delta_achieved, planned.goal.delta))
     if pair.right is None:
         items = len(pair.watch[0])
-        chances = (unique_item_probability(figures(part), items) for part in planned.parts)
+        chances = (unique_item_probability(part, items) for part in plan_record(planned))
         delta = min(delta, 1 - math.prod(1 - each for each in chances))
     return Claim(epsilon=float(planned.goal.epsilon), delta=delta)

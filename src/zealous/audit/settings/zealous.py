@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from zealous.audit import pairs
 from zealous.audit.confidence_bounds import Claim
@@ -21,6 +20,7 @@ from zealous.items.kind import Kind
 from zealous.planning.plan import Plan, other_guarantee, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
 from zealous.privacy.units import Unit
+from zealous.record.record import PartRecord
 
 _SMALLER: tuple[tuple[Unit, Kind], ...] = (
     ("user-day", queries(1)),
@@ -43,21 +43,21 @@ def claim_by_paper(planned: Plan, pair: Pair) -> Claim:
     return Claim(epsilon=epsilon, delta=delta)
 
 
-def _has_least_threshold(part: Mapping[str, Any], users: int | None) -> bool:
+def _has_least_threshold(part: PartRecord, users: int | None) -> bool:
     """Whether scale, tau, tau' and delta are those of the theorem: the least tau', exactly."""
     right = parameters(
-        epsilon=Fraction(part["exact"]["epsilon"]),
-        delta=Fraction(part["exact"]["delta"]),
-        items_per_user=part["items_per_user"],
+        epsilon=Fraction(part.exact.epsilon),
+        delta=Fraction(part.exact.delta),
+        items_per_user=part.items_per_user,
         users=users,
-        probabilistic=part["guarantee"] == "probabilistic",
-        replace=part["neighbors"] == "replace",
+        probabilistic=part.guarantee == "probabilistic",
+        replace=part.neighbors == "replace",
     )
     achieved = float(right.delta)
     return (
-        Fraction(part["exact"]["scale"]) == right.scale
-        and (part["tau"], part["tau_prime"]) == (right.tau, right.tau_prime)
-        and abs(part["delta_achieved"] - achieved) <= 1e-9 * achieved
+        Fraction(part.exact.scale) == right.scale
+        and (part.tau, part.tau_prime) == (right.tau, right.tau_prime)
+        and abs(part.delta_achieved - achieved) <= 1e-9 * achieved
     )
 
 
