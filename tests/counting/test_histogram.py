@@ -19,7 +19,6 @@ from oracle import histogram as expected
 from search_entries import counted, entries, write
 
 import zealous as z
-from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines import duckdb
 from zealous.engines.duckdb import DuckDB
@@ -27,6 +26,7 @@ from zealous.engines.sql import Step
 from zealous.errors import LogError, UsageError
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
+from zealous.privacy.units import Select
 
 KINDS: dict[str, Callable[[int], Kind]] = {
     "queries": z.queries,

@@ -36,7 +36,6 @@ from weighed import (
 from weighed import given as weighed_given
 
 import zealous as z
-from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram, users_keeping
 from zealous.counting.restriction import InTable
 from zealous.counting.same_user import KeptBySameUser
@@ -45,6 +44,7 @@ from zealous.engines.sql import Step
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
+from zealous.privacy.units import Select
 
 SELECTS = ("random", "first", "frequent")
 KEY = 2**64 - 5

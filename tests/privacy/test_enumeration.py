@@ -34,7 +34,7 @@ from tiny_worlds import (
     same,
 )
 
-from zealous.counting.bound import ContributionBound, Select, bound_contributions
+from zealous.counting.bound import ContributionBound, bound_contributions
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.engines.sql import Step
@@ -55,6 +55,7 @@ from zealous.mechanisms import Zealous
 from zealous.noise import seeded_bytes
 from zealous.privacy.calibrate import any_published_probability, calibrate, satisfied_guarantees
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, Neighbors, ProbabilisticDP
+from zealous.privacy.units import Select
 
 SCALES = [Fraction(1, 2), Fraction(1), Fraction(3)]
 

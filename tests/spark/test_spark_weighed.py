@@ -34,7 +34,6 @@ from weighed import (
 import zealous as z
 from zealous.cli import cli
 from zealous.counting import kept as keeping
-from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram, users_keeping
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.same_user import KeptBySameUser
@@ -46,6 +45,7 @@ from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
 from zealous.logs.source import Source
 from zealous.mechanisms.of_keywords import MadeOf
+from zealous.privacy.units import Select
 from zealous.verification.verify import verify
 
 pytest_plugins = ("spark",)

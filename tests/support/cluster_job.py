@@ -20,12 +20,12 @@ from cluster import in_parts
 from cluster_draws import draws, wait_for_executors
 
 import zealous as z
-from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.engine import Counted
 from zealous.items import kind_by_name
 from zealous.logs.log import Log
 from zealous.logs.open_log import open_log
+from zealous.privacy.units import Select
 
 
 class Spark(z.Spark):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oracle import Entry, Item
 
 import zealous as z
-from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind
 from zealous.logs.open_log import open_log
+from zealous.privacy.units import Select
 
 # Letters whose case the engine and Python both know, blanks, marks, scripts without blanks.
 ALPHABET = "abA Bé\u0301ñ ß日本ก\u0e33 \t\u00a0\u3000-'\"=\\%_🙂١"

@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 import zealous as z
-from zealous.counting.bound import Select
 from zealous.counting.restriction import InTable
 from zealous.engines.engine import Stored
 from zealous.engines.sql import Step, identifier
 from zealous.items import Kind
+from zealous.privacy.units import Select
 
 Item = tuple[str, ...]
 PLACE = 'the "place" is'  # a column's name

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.errors import UsageError
 from zealous.items import Kind
 from zealous.logs.source import Source
+from zealous.privacy.units import Select
 
-Select = Literal["random", "first", "frequent"]
 _LOOK_AHEAD = 20  # the largest m for which looking ahead leaves out enough rows to pay
 
 

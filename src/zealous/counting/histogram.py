@@ -11,12 +11,13 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from zealous.counting.bound import ContributionBound, Select, bound_contributions
+from zealous.counting.bound import ContributionBound, bound_contributions
 from zealous.counting.restriction import Restriction, restricted_steps
 from zealous.engines.engine import Counted, Stored
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.logs.source import Source
+from zealous.privacy.units import Select
 
 _numbers = itertools.count()  # of tables: what a count that was broken off left is in no other
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from zealous.counting.bound import Select, equal_columns
+from zealous.counting.bound import equal_columns
 from zealous.counting.histogram import users_keeping
 from zealous.counting.kept_arrays import BYTES_PER_PAIR, KeptArrays
 from zealous.counting.restriction import Restriction, item_columns
@@ -19,6 +19,7 @@ from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.items import Kind
 from zealous.libraries import pa
 from zealous.logs.source import Source
+from zealous.privacy.units import Select
 
 STRENGTH = 1 << 20  # the largest: the squares of 1,000 of them add up to less than 2^53
 _NUMBER, _LISTED = identifier("kept:number"), identifier("kept:listed")  # no item's columns

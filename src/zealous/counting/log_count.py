@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from zealous.counting.bound import Select
 from zealous.counting.histogram import histogram
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.kept_arrays import KeptArrays
@@ -19,6 +18,7 @@ from zealous.counting.restriction import Restriction
 from zealous.items import Kind
 from zealous.libraries import pa
 from zealous.logs.source import Source
+from zealous.privacy.units import Select
 
 
 @dataclass(frozen=True, kw_only=True)

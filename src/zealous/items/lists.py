@@ -11,22 +11,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Struct, convert
-
-from zealous.errors import LogError, Refused, UsageError
+from zealous.errors import LogError, Refused, ReleaseError, UsageError
 from zealous.files import parquet
 from zealous.files.delimited import Delimited
 from zealous.files.lines import Skipped, header, records, splitter
 from zealous.files.places import Place, error_text, file_in_folder, place_of
 from zealous.files.scratch import working_directory
 from zealous.files.staging import staging_error
-from zealous.files.strict_json import parse
 from zealous.items import Kind, Things
 from zealous.libraries import pa, pq
 from zealous.logs.log import ANONYMIZED, COMPRESSED, INTERNAL, is_anonymized
+from zealous.record.codec import decode
 
 MOST_ROWS = 50_000_000
-FORMAT = "zealous release 1"
 ROW, NUMBER = "zealous:row", "zealous:number"  # no item's column is called so
 
 _LINE = Delimited(delimiter="\x1f", names=("item",))
@@ -38,21 +35,6 @@ _LAYOUTS = {
 _PARQUET = (".parquet", ".pq")
 _BLOCK = 1 << 20
 _INTERVAL = ("count_low", "count_high")  # what a release has beside its count
-
-
-class _StatedTable(Struct):
-    """What release.json says of the files of a table, as far as it is needed here."""
-
-    parquet: str
-
-
-class _StatedRelease(Struct):
-    """What release.json says, as far as it is needed here."""
-
-    format: str
-    private: bool
-    id: str
-    files: dict[str, _StatedTable]
 
 
 class Listing(NamedTuple):
@@ -180,13 +162,10 @@ def _exists(place: Place) -> bool:
 def _table_of_release(directory: Place, kind: Kind) -> tuple[str, Place]:
     """A release's id, and its table of a kind."""
     try:
-        found = parse((directory / "release.json").read_bytes().decode())
-        release = convert(found, _StatedRelease)
-        if release.format != FORMAT:
-            raise ValueError
+        release = decode((directory / "release.json").read_bytes().decode())
         table = release.files.get(kind.name())
         file = None if table is None else file_in_folder(directory, table.parquet)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, ReleaseError):
         raise LogError(
             f"{directory} holds no release that this version of zealous can read"
         ) from None

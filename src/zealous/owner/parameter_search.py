@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from zealous.counting.bound import Select
 from zealous.counting.log_count import LogCount
 from zealous.engines.engine import Engine
 from zealous.errors import Refused, UsageError
@@ -30,6 +29,7 @@ from zealous.privacy.accounting.expected import (
 )
 from zealous.privacy.calibrate import Calibration, calibrate
 from zealous.privacy.guarantee import Guarantee
+from zealous.privacy.units import Select
 from zealous.release.bundle import Release
 
 LADDER = (1, 2, 3, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120, 160)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import to_builtins
 
-from zealous.counting.bound import Select
 from zealous.items import Kind
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import ASKED
@@ -26,6 +25,7 @@ from zealous.planning.from_record import (
 )
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import Guarantee
+from zealous.privacy.units import Select
 from zealous.record.codec import structure
 from zealous.record.record import (
     ExactPart,

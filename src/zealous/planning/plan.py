@@ -13,7 +13,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypedDict, get_args
 
-from zealous.counting.bound import Select, check_select
+from zealous.counting.bound import check_select
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.files.places import absolute_name
 from zealous.items import Kind, Kinds, list_kinds
@@ -42,7 +42,7 @@ from zealous.privacy.guarantee import (
 )
 from zealous.privacy.levels import is_weak, strength
 from zealous.privacy.promise import both_deltas, promise
-from zealous.privacy.units import unit_warning
+from zealous.privacy.units import Select, unit_warning
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,6 +11,7 @@ from typing import Literal
 
 Neighbors = Literal["replace", "add-remove"]
 Unit = Literal["user", "user-day", "session", "query", "keyword"]
+Select = Literal["random", "first", "frequent"]  # of a unit's items, those that count
 
 
 @dataclass(frozen=True, kw_only=True)

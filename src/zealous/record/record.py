@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field, to_builtins
 
-from zealous.counting.bound import Select
 from zealous.privacy.guarantee import Definition, Neighbors, Unit
+from zealous.privacy.units import Select
 
 FORMAT: Literal["zealous release 1"] = "zealous release 1"
 

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from zealous.counting.bound import Select
 from zealous.counting.histogram import users_keeping
 from zealous.counting.log_count import LogCount
 from zealous.counting.restriction import Restriction
@@ -26,6 +25,7 @@ from zealous.mechanisms import Count, Mechanism
 from zealous.noise import seeded_bytes
 from zealous.planning.part import Part, part_select
 from zealous.planning.plan import Plan
+from zealous.privacy.units import Select
 from zealous.release.progress import Say
 from zealous.release.table import Table, counted_schema, sorted_table
 

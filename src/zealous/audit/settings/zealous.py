@@ -14,12 +14,11 @@ from zealous.audit.recompute import RECOMPUTATIONS, Recomputation, parameters
 from zealous.audit.setting import Setting, build_pairs, popular_count_and_edges, register
 from zealous.audit.sharpest_bounds import NO_LEAKAGE, least_delta
 from zealous.audit.small_releases import NOISE, SmallTest
-from zealous.counting.bound import Select
 from zealous.items import keywords, queries
 from zealous.items.kind import Kind
 from zealous.planning.plan import Plan, other_guarantee, plan
 from zealous.privacy.guarantee import Guarantee, Indistinguishability, ProbabilisticDP
-from zealous.privacy.units import Unit
+from zealous.privacy.units import Select, Unit
 from zealous.record.record import PartRecord
 
 _SMALLER: tuple[tuple[Unit, Kind], ...] = (
