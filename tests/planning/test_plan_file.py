@@ -121,6 +121,14 @@ def test_a_changed_plan_is_refused(run: Run, tmp_path: Path, old: str, new: str)
         (("log", "cleaning"), "max_entries_per_user", True),
         (("log", "cleaning"), "users_excluded_by_list", 0),
         (("parts", 0), "items_per_user", True),
+        ((), "note", "approved by all"),
+        (("log",), "note", "approved by all"),
+        (("log", "columns"), "phone", "phone"),
+        (("log",), "columns", {"query": "query"}),
+        (("parts", 0), "note", "approved by all"),
+        ((), "parts", {"kind": "queries"}),
+        ((), "parts", ["queries"]),
+        ((), "log", None),
     ],
 )
 def test_a_plan_holds_values_of_their_types(
@@ -131,7 +139,7 @@ def test_a_plan_holds_values_of_their_types(
     write_plan(z.plan(goal, z.queries(1)).for_log(z.Columns(user="user", query="query")), path)
     read_plan(path)
     found = json.loads(path.read_text())
-    inner = found
+    inner: Any = found
     for step in where:
         inner = inner[step]
     inner[name] = value
@@ -346,6 +354,26 @@ def test_publish_takes_what_plan_takes() -> None:
 def test_a_plan_is_checked_when_it_is_made(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"{next(iter(wrong))} must be one of"):
         z.plan(z.Indistinguishability(epsilon=9, delta="1e-4"), [z.queries(1)], **wrong)
+
+
+def test_a_plan_without_a_person_is_not_approved(tmp_path: Path) -> None:
+    planned = z.plan(z.Indistinguishability(epsilon=9, delta="1e-4"), [z.queries(1)])
+    with pytest.raises(UsageError, match="which column is the person"):
+        write_plan(planned.for_log(z.Columns(query="query")), tmp_path / "plan.json")
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_table_has_no_choice_of_its_own(tmp_path: Path) -> None:
+    """A plan says once how each user's items are chosen."""
+    goal = z.ProbabilisticDP(epsilon=10, delta="0.01", users=300)
+    path = tmp_path / "plan.json"
+    write_plan(z.plan(goal, z.queries(1)).for_log(z.Columns(user="user", query="query")), path)
+    found = json.loads(path.read_text())
+    assert "select" not in found["parts"][0]
+    found["parts"][0]["select"] = "random"
+    path.write_text(json.dumps(found))
+    with pytest.raises(Refused, match="Plan again"):
+        read_plan(path)
 
 
 def test_a_plan_with_a_seed_is_not_approved(tmp_path: Path) -> None:

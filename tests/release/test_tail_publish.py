@@ -392,7 +392,7 @@ def test_a_plan_with_hours_needs_times(run: Run, publish: Publish, tmp_path: Pat
 def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     goal = z.ProbabilisticDP(epsilon="1/3", delta="1e-9", users=10_000, neighbors="add-remove")
     planned = z.plan(goal, [z.queries(2), z.keywords(4), *tail(3)])
-    planned = planned.for_log(z.Columns(time="time"), z.Cleaning())
+    planned = planned.for_log(z.Columns(user="user", time="time"), z.Cleaning())
     write_plan(planned, tmp_path / "plan.json")
     found = read_plan(tmp_path / "plan.json")
     assert replace(found, approved_file=None) == planned

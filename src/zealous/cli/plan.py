@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from zealous.cli import terminal
 from zealous.cli.help import JSON, command, options
@@ -223,7 +224,7 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
         "in_words": promise(goal),
         "also_guaranteed": guarantee_numbers(other, float_rounded_up) if other else None,
         "assumptions": planned.assumptions(),
-        **({"log": planned.log.as_json()} if planned.log else {}),
+        **({"log": to_builtins(planned.log.as_record())} if planned.log else {}),
         "twelve_releases": {
             "epsilon": float_rounded_up(epsilon),
             "delta": float(delta),

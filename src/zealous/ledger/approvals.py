@@ -10,6 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, convert
+
 from zealous.errors import Refused
 from zealous.files.strict_json import parse
 from zealous.ledger import store
@@ -17,6 +19,31 @@ from zealous.ledger.book import Book
 from zealous.ledger.budgets import Charge
 from zealous.ledger.events import signature_of
 from zealous.ledger.signatures import Approval, sign, signer
+
+
+class _SignedColumns(Struct):
+    user: str
+
+
+class _SignedLog(Struct):
+    columns: _SignedColumns
+    dataset: str | None = None
+    people: str | None = None
+
+
+class _SignedGoal(Struct):
+    guarantee: str
+    epsilon: str
+    delta: str
+    neighbors: str
+    unit: str
+
+
+class _SignedPlan(Struct):
+    """What is checked of a signed plan, whichever version wrote it."""
+
+    goal: _SignedGoal
+    log: _SignedLog
 
 
 def approved_plan(
@@ -55,19 +82,20 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
     others, and for what the plan costs.
     """
     try:
-        found = parse(plan.decode())
-        goal, log = found["goal"], found["log"]
-        said = (log.get("dataset"), log.get("people"))
-        costs = (Fraction(goal["epsilon"]), Fraction(goal["delta"]))
-        kind = (goal["guarantee"], goal["neighbors"], goal["unit"])
-        person = log["columns"]["user"]
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
+        signed = convert(parse(plan.decode()), _SignedPlan)
+        goal, log = signed.goal, signed.log
+        costs = Fraction(goal.epsilon), Fraction(goal.delta)
+    except (ValueError, ZeroDivisionError, RecursionError):
         return "it cannot be read"
-    if said[0] != dataset:
-        return f"it is {_named(said[0], 'dataset')}, and the ledger {_named(dataset, 'dataset')}"
-    if said[1] != charge.people:
-        return f"it is {_named(said[1], 'people')}, and the run {_named(charge.people, 'people')}"
-    if (*costs, *kind) != (
+    if log.dataset != dataset:
+        return (
+            f"it is {_named(log.dataset, 'dataset')}, and the ledger {_named(dataset, 'dataset')}"
+        )
+    if log.people != charge.people:
+        return (
+            f"it is {_named(log.people, 'people')}, and the run {_named(charge.people, 'people')}"
+        )
+    if (*costs, goal.guarantee, goal.neighbors, goal.unit) != (
         charge.epsilon,
         charge.delta,
         charge.definition,
@@ -75,7 +103,7 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
         charge.unit,
     ):
         return "it costs something else"
-    return None if person == charge.person else "it names another column as the person"
+    return None if log.columns.user == charge.person else "it names another column as the person"
 
 
 def _named(name: str | None, what: str) -> str:

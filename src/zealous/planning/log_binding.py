@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Self
+
+from msgspec import structs
 
 from zealous.errors import Refused, UsageError
 from zealous.files.limits import Limits
@@ -16,6 +18,9 @@ from zealous.items import Kind
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.smaller_units import UNIT_ROLES
 from zealous.privacy.guarantee import Unit, person_in_words
+from zealous.record.codec import structure
+from zealous.record.plan_record import CleaningRule, LogRecord
+from zealous.record.record import ColumnNames, LimitsRecord
 
 _TIME = "time"  # the column of the time where a plan names none: a log need not have it
 
@@ -66,35 +71,33 @@ class LogBinding:
         )
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
+    def from_record(cls, said: LogRecord) -> Self:
         """What a plan in a file says."""
-        cleaning = found["cleaning"]
+        cleaning = said.cleaning
         return cls(
-            columns=Columns(**found["columns"]),
-            excludes_listed=cleaning["users_excluded_by_list"],
-            max_entries_per_user=cleaning["max_entries_per_user"],
-            limits=Limits(**cleaning["limits"]),
-            sql=found.get("sql"),
-            dataset=found.get("dataset"),
-            people=found.get("people"),
+            columns=Columns(**said.columns.assigned()),
+            excludes_listed=cleaning.users_excluded_by_list,
+            max_entries_per_user=cleaning.max_entries_per_user,
+            limits=Limits(**structs.asdict(cleaning.limits)),
+            sql=said.sql,
+            dataset=said.dataset,
+            people=said.people,
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def as_record(self) -> LogRecord:
         """For a plan in a file."""
-        return {
-            "person": person_in_words(self.columns.user),
-            "columns": self.columns.assigned(),
-            **{
-                name: value
-                for name in ("sql", "dataset", "people")
-                if (value := getattr(self, name)) is not None
-            },
-            "cleaning": {
-                "users_excluded_by_list": self.excludes_listed,
-                "max_entries_per_user": self.max_entries_per_user,
-                "limits": asdict(self.limits),
-            },
-        }
+        return LogRecord(
+            person=person_in_words(self.columns.user),
+            columns=structure(self.columns.assigned(), ColumnNames),
+            sql=self.sql,
+            dataset=self.dataset,
+            people=self.people,
+            cleaning=CleaningRule(
+                users_excluded_by_list=self.excludes_listed,
+                max_entries_per_user=self.max_entries_per_user,
+                limits=LimitsRecord(**asdict(self.limits)),
+            ),
+        )
 
     def bind(self, log: Log, kinds: Collection[Kind], unit: Unit) -> Log:
         """The log, read as the plan says.

@@ -5,77 +5,43 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from msgspec import Meta, Struct, ValidationError, convert
-
-from zealous.errors import Refused, UsageError, reason
+from zealous.errors import Refused, ReleaseError, UsageError, reason
 from zealous.files.strict_json import parse
 from zealous.items import Kind, kind_by_name
 from zealous.mechanisms.protocol import MECHANISMS, public_input_name
 from zealous.planning.declared import PublicFile
 from zealous.planning.log_binding import LogBinding
-from zealous.planning.part import figures
+from zealous.planning.part import part_record
 from zealous.planning.plan import PLANNER, Plan, other_guarantee, plan_with_files
 from zealous.privacy.guarantee import DEFINITIONS
 from zealous.privacy.promise import both_deltas, promise
-from zealous.record.record import PublicFileRecord
+from zealous.record.plan_record import (
+    PLAN_FORMAT,
+    GoalRecord,
+    PlannedBy,
+    PlanRecord,
+    plan_from_json,
+    plan_to_json,
+)
+from zealous.record.record import PartRecord
 from zealous.version import VERSION
-
-FORMAT = "zealous plan 1"
-
-
-class _Software(Struct, forbid_unknown_fields=True):
-    name: Literal["zealous"]
-    version: Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+-]{1,64}$")]
-
-
-class _Goal(Struct):
-    users: int | None
-
-
-class _Part(Struct):
-    items_per_user: int
-
-
-class _Cleaning(Struct):
-    users_excluded_by_list: bool
-    max_entries_per_user: int | None
-    limits: dict[str, int]
-
-
-class _LogBinding(Struct):
-    columns: dict[str, str]
-    cleaning: _Cleaning
-    sql: str | None = None
-    dataset: str | None = None
-    people: str | None = None
-
-
-class _Shape(Struct):
-    """The types of what is taken from the file as it is, and so cannot differ from the plan."""
-
-    software: _Software
-    goal: _Goal
-    parts: list[_Part]
-    log: _LogBinding
-    accept_delta: bool
-    select: str
-    parameters_from: str
-    advised_by: list[str] = []
 
 
 def write_plan(planned: Plan, path: Path) -> str:
     """Write a plan to a new file; gives its SHA-256, which a release made by it will name."""
     _check_readable(planned)
-    if planned.log is None:
+    log = _named_log(planned)
+    if log is None:
         raise UsageError("a plan to approve must say which column is the person: Plan.for_log")
     if planned.seed is not None:
         raise UsageError("a plan with a seed is for tests: nobody approves what is not private")
-    text = json.dumps(_plan_object(planned), indent=2, ensure_ascii=False) + "\n"
+    stated = plan_to_json(_plan_record(planned, log))
+    text = json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -110,13 +76,14 @@ def read_plan(path: str | Path) -> Plan:
         found = parse(raw.decode())
     except (ValueError, RecursionError):
         raise UsageError(f"{path} holds no plan: make one with `zealous plan -o`") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(found, dict) or found.get("format") != PLAN_FORMAT:
         raise UsageError(f"{path} is not a plan that this version of zealous can read")
     try:
-        convert(found, _Shape)
-        planned = _plan_from(found)
-    except (ValidationError, KeyError, TypeError, AttributeError, ZeroDivisionError):
-        raise UsageError(f"{path} is damaged: make the plan again") from None
+        planned = _plan_from(plan_from_json(found))
+    except (ReleaseError, LookupError, ZeroDivisionError):
+        raise UsageError(
+            f"{path} is damaged, or was made by another version: make the plan again"
+        ) from None
     if not _states_plan(found, planned):
         raise Refused(
             f"{path} does not say what this version of zealous would do: it was changed by hand or "
@@ -147,7 +114,7 @@ def _check_readable(planned: Plan) -> None:
     Two columns A and B have the same name as one column A+B, and a plan without --items has none.
     """
     try:
-        known = _kinds_from(_plan_object(planned)["parts"]) == planned.kinds()
+        known = _kinds_from(_part_records(planned)) == planned.kinds()
     except UsageError:
         known = False
     if not known:
@@ -159,81 +126,90 @@ def _check_readable(planned: Plan) -> None:
 
 def _states_plan(found: Any, planned: Plan) -> bool:
     """Whether a file holds this plan, whichever version wrote it."""
-    stated: dict[str, Any] = json.loads(json.dumps(_plan_object(planned)))
-    if not isinstance(found, dict):
+    log = _named_log(planned)
+    if not isinstance(found, dict) or log is None:
         return False
-    stated["software"] = found.get("software")
+    stated = {**plan_to_json(_plan_record(planned, log)), "software": found.get("software")}
     # As text, in which 1, 1.0 and true are not the same.
     return json.dumps(stated, sort_keys=True) == json.dumps(found, sort_keys=True)
 
 
-def _plan_object(planned: Plan) -> dict[str, Any]:
+def _named_log(planned: Plan) -> LogBinding | None:
+    """How the log of a plan is read, where it says which column is the person."""
+    return planned.log if planned.log and planned.log.columns.user is not None else None
+
+
+def _plan_record(planned: Plan, log: LogBinding) -> PlanRecord:
     goal = planned.goal
-    return {
-        "format": FORMAT,
-        "software": {"name": "zealous", "version": VERSION},
-        "goal": {
-            "guarantee": goal.definition,
-            "epsilon": str(goal.epsilon),
-            "delta": str(goal.delta),
-            "users": goal.users,
-            "neighbors": goal.neighbors,
-            "unit": goal.unit,
-        },
-        "in_words": promise(goal),
-        "both_deltas": both_deltas(goal, other_guarantee(planned)),
-        "assumptions": planned.assumptions(),
-        "log": planned.log.as_json() if planned.log else None,
-        "accept_delta": planned.accept_delta,
-        "select": planned.select,
-        "parameters_from": planned.parameters_from,
-        **({"advised_by": list(planned.advised_by)} if planned.advised_by else {}),
-        "planner": PLANNER,
-        "parts": [
-            {"kind": part.name(), "settings": part.kind.settings(), **figures(part)}
-            for part in planned.parts
-        ],
-    }
-
-
-def _plan_from(found: Mapping[str, Any]) -> Plan:
-    wanted = found["goal"]
-    goal = DEFINITIONS[wanted["guarantee"]](
-        epsilon=wanted["epsilon"],
-        delta=wanted["delta"],
-        users=wanted["users"],
-        neighbors=wanted["neighbors"],
-        unit=wanted["unit"],
+    return PlanRecord(
+        format=PLAN_FORMAT,
+        software=PlannedBy(name="zealous", version=VERSION),
+        goal=GoalRecord(
+            guarantee=goal.definition,
+            epsilon=str(goal.epsilon),
+            delta=str(goal.delta),
+            users=goal.users,
+            neighbors=goal.neighbors,
+            unit=goal.unit,
+        ),
+        in_words=promise(goal),
+        both_deltas=both_deltas(goal, other_guarantee(planned)),
+        assumptions=tuple(planned.assumptions()),
+        log=log.as_record(),
+        accept_delta=planned.accept_delta,
+        select=planned.select,
+        parameters_from=planned.parameters_from,
+        advised_by=planned.advised_by or None,
+        planner=PLANNER,
+        parts=_part_records(planned),
     )
-    parts: Sequence[Mapping[str, Any]] = found["parts"]
+
+
+def _part_records(planned: Plan) -> tuple[PartRecord, ...]:
+    return tuple(part_record(part, planned.select) for part in planned.parts)
+
+
+def _plan_from(record: PlanRecord) -> Plan:
+    wanted, parts = record.goal, record.parts
+    goal = DEFINITIONS[wanted.guarantee](
+        epsilon=wanted.epsilon,
+        delta=wanted.delta,
+        users=wanted.users,
+        neighbors=wanted.neighbors,
+        unit=wanted.unit,
+    )
     planned = plan_with_files(
         goal,
         _kinds_from(parts),
         _public(parts),
-        split={part["kind"]: part["exact"]["epsilon"] for part in parts},
-        accept_delta=found["accept_delta"],
-        mechanism={part["kind"]: part["mechanism"] for part in parts},
+        split={part.kind: part.exact.epsilon for part in parts},
+        accept_delta=record.accept_delta,
+        mechanism={part.kind: part.mechanism for part in parts},
     )
     return replace(
         planned,
-        select=found["select"],
-        parameters_from=found["parameters_from"],
-        log=LogBinding.from_json(found["log"]),
-        advised_by=tuple(found.get("advised_by", ())),
+        select=record.select,
+        parameters_from=record.parameters_from,
+        log=LogBinding.from_record(record.log),
+        advised_by=record.advised_by or (),
     )
 
 
-def _kinds_from(parts: Sequence[Mapping[str, Any]]) -> list[Kind]:
-    return [kind_by_name(part["kind"], part["items_per_user"], part["settings"]) for part in parts]
+def _kinds_from(parts: Sequence[PartRecord]) -> list[Kind]:
+    return [kind_by_name(part.kind, part.items_per_user, part.settings) for part in parts]
 
 
-def _public(parts: Sequence[Mapping[str, Any]]) -> dict[str, PublicFile]:
-    """The public files that a plan names, by kind."""
+def _public(parts: Sequence[PartRecord]) -> dict[str, PublicFile]:
+    """The public files that a plan names, by kind.
+
+    Raises:
+        LookupError: There is no such mechanism, or its file is missing.
+    """
     found: dict[str, PublicFile] = {}
     for part in parts:
-        used = public_input_name(MECHANISMS[part["mechanism"]])
+        used = public_input_name(MECHANISMS[part.mechanism])
         if used is not None:
-            found[part["kind"]] = PublicFile.from_record(
-                convert(part["public"], PublicFileRecord), used
-            )
+            if part.public is None:
+                raise LookupError(part.kind)
+            found[part.kind] = PublicFile.from_record(part.public, used)
     return found

@@ -1,1 +1,1 @@
-"""The record of a release, which release.json holds: its types, and how it is read and written."""
+"""The records of releases and of plans: their types, and how files of them are read and written."""

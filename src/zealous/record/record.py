@@ -33,11 +33,11 @@ Parameters = dict[str, str | int | bool | tuple[dict[str, str | int | bool], ...
 CsvName = Annotated[str, Meta(pattern=r"^[\w~-]+\.csv(?!\n)$")]
 
 
-class _Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A part of the record: an object with these keys and no others."""
 
 
-class AuditFigures(_Strict, frozen=True, kw_only=True):
+class AuditFigures(Strict, frozen=True, kw_only=True):
     """An audit that found no violation: of which build, when, and how much it tried."""
 
     build: Hash
@@ -46,7 +46,7 @@ class AuditFigures(_Strict, frozen=True, kw_only=True):
     runs: int
 
 
-class Software(_Strict, frozen=True, kw_only=True):
+class Software(Strict, frozen=True, kw_only=True):
     """What made the release."""
 
     name: Literal["zealous"]
@@ -55,14 +55,14 @@ class Software(_Strict, frozen=True, kw_only=True):
     audit: AuditFigures | None = None  # of versions that come with figures of their audit
 
 
-class ExactBudget(_Strict, frozen=True, kw_only=True):
+class ExactBudget(Strict, frozen=True, kw_only=True):
     """Epsilon and delta as fractions."""
 
     epsilon: Exact
     delta: Exact
 
 
-class Claim(_Strict, frozen=True, kw_only=True):
+class Claim(Strict, frozen=True, kw_only=True):
     """A guarantee: its numbers, and what they say in words."""
 
     definition: Definition
@@ -82,7 +82,7 @@ class ExactClaim(Claim, frozen=True, kw_only=True):
     exact: ExactBudget
 
 
-class ColumnNames(_Strict, frozen=True, kw_only=True):
+class ColumnNames(Strict, frozen=True, kw_only=True):
     """Which column of the log played which role; roles that it has no column for are left out."""
 
     user: str
@@ -98,7 +98,7 @@ class ColumnNames(_Strict, frozen=True, kw_only=True):
         return found
 
 
-class LimitsRecord(_Strict, frozen=True, kw_only=True):
+class LimitsRecord(Strict, frozen=True, kw_only=True):
     """The most that was looked at of one person."""
 
     text: int
@@ -106,7 +106,7 @@ class LimitsRecord(_Strict, frozen=True, kw_only=True):
     words: int
 
 
-class CleaningRecord(_Strict, frozen=True, kw_only=True):
+class CleaningRecord(Strict, frozen=True, kw_only=True):
     """Who was left out, without telling whom."""
 
     users_excluded_by_list: bool
@@ -120,7 +120,7 @@ class ExactPart(ExactBudget, frozen=True, kw_only=True):
     scale: Exact
 
 
-class RoundRecord(_Strict, frozen=True, kw_only=True):
+class RoundRecord(Strict, frozen=True, kw_only=True):
     """One of the rounds in which keys are found."""
 
     items_per_user: int
@@ -128,14 +128,14 @@ class RoundRecord(_Strict, frozen=True, kw_only=True):
     threshold: int
 
 
-class PublicFileRecord(_Strict, frozen=True, kw_only=True):
+class PublicFileRecord(Strict, frozen=True, kw_only=True):
     """A public file that a mechanism uses."""
 
     name: str
     sha256: Hash
 
 
-class UsersToAppear(_Strict, frozen=True, kw_only=True):
+class UsersToAppear(Strict, frozen=True, kw_only=True):
     """How many users an item needs to appear with 5, 50 and 95 % probability."""
 
     low: int = field(name="5%")
@@ -143,7 +143,7 @@ class UsersToAppear(_Strict, frozen=True, kw_only=True):
     high: int = field(name="95%")
 
 
-class ForecastRecord(_Strict, frozen=True, kw_only=True):
+class ForecastRecord(Strict, frozen=True, kw_only=True):
     """What was to be expected of a table."""
 
     users_to_appear: UsersToAppear
@@ -151,7 +151,7 @@ class ForecastRecord(_Strict, frozen=True, kw_only=True):
     single_person_items: Number | None
 
 
-class MechanismParameters(_Strict, frozen=True, kw_only=True):
+class MechanismParameters(Strict, frozen=True, kw_only=True):
     """What a mechanism needs besides scale and thresholds: one of these keys of its table."""
 
     rounds: tuple[RoundRecord, ...] | None = None
@@ -159,7 +159,7 @@ class MechanismParameters(_Strict, frozen=True, kw_only=True):
     parameters: Parameters | None = None
 
 
-class PartRecord(_Strict, frozen=True, kw_only=True):
+class PartRecord(Strict, frozen=True, kw_only=True):
     """One table: what it counts, its share of the budget, its mechanism and parameters."""
 
     kind: str
@@ -186,7 +186,7 @@ class PartRecord(_Strict, frozen=True, kw_only=True):
     forecast: ForecastRecord
 
 
-class PeriodAccount(_Strict, frozen=True, kw_only=True):
+class PeriodAccount(Strict, frozen=True, kw_only=True):
     """What one person has lost about one period."""
 
     within: str
@@ -197,7 +197,7 @@ class PeriodAccount(_Strict, frozen=True, kw_only=True):
     composed: bool | None = None  # where its cap limits composed losses, which these are worth
 
 
-class WholeAccount(_Strict, frozen=True, kw_only=True):
+class WholeAccount(Strict, frozen=True, kw_only=True):
     """What one person has lost over all releases."""
 
     epsilon: Number
@@ -207,7 +207,7 @@ class WholeAccount(_Strict, frozen=True, kw_only=True):
     composed: bool | None = None  # where its cap limits composed losses, which these are worth
 
 
-class AccountsRecord(_Strict, frozen=True, kw_only=True):
+class AccountsRecord(Strict, frozen=True, kw_only=True):
     """What all charges came to, with this one."""
 
     period: PeriodAccount
@@ -216,21 +216,21 @@ class AccountsRecord(_Strict, frozen=True, kw_only=True):
     definition: Definition
 
 
-class CapRecord(_Strict, frozen=True, kw_only=True):
+class CapRecord(Strict, frozen=True, kw_only=True):
     """The most that may be lost; None where there is no cap."""
 
     epsilon: Number | None
     delta: Number | None
 
 
-class CapsRecord(_Strict, frozen=True, kw_only=True):
+class CapsRecord(Strict, frozen=True, kw_only=True):
     """The caps of both accounts when the release was charged."""
 
     all: CapRecord | None
     period: CapRecord | None
 
 
-class LedgerStamp(_Strict, frozen=True, kw_only=True):
+class LedgerStamp(Strict, frozen=True, kw_only=True):
     """The entry of a ledger that paid for the release. The file has `"tracked": true` before it."""
 
     ledger: str
@@ -245,7 +245,7 @@ class LedgerStamp(_Strict, frozen=True, kw_only=True):
     promised: CapsRecord | None = None  # of all caps so far, where it is more
 
 
-class ReviewRecord(_Strict, frozen=True, kw_only=True):
+class ReviewRecord(Strict, frozen=True, kw_only=True):
     """Which rows of a parent were removed to make this release."""
 
     parent: Hash
@@ -255,7 +255,7 @@ class ReviewRecord(_Strict, frozen=True, kw_only=True):
     earlier: ReviewRecord | None
 
 
-class TableFiles(_Strict, frozen=True, kw_only=True):
+class TableFiles(Strict, frozen=True, kw_only=True):
     """The files of a table, the columns of its items, and the number of its rows."""
 
     parquet: ParquetName
@@ -264,7 +264,7 @@ class TableFiles(_Strict, frozen=True, kw_only=True):
     rows: int
 
 
-class PublisherRecord(_Strict, frozen=True, kw_only=True):
+class PublisherRecord(Strict, frozen=True, kw_only=True):
     """Who publishes and what for, as publisher.toml says it; what it does not say is left out."""
 
     title: str | None = None
@@ -281,7 +281,7 @@ class PublisherRecord(_Strict, frozen=True, kw_only=True):
     audit: str | None = None
 
 
-class Record(_Strict, frozen=True, kw_only=True):
+class Record(Strict, frozen=True, kw_only=True):
     """All that a release says of itself: public parameters, and what follows from its tables.
 
     Attributes:
