@@ -176,10 +176,31 @@ def _asks_which(node: ast.AST, names: Set[str], classes: Set[str]) -> bool:
     return False
 
 
+def _names_one(node: ast.AST, names: Set[str]) -> bool:
+    """Whether code takes one out of a table by its name, or hands its name on."""
+
+    def is_name(each: ast.AST) -> bool:
+        return isinstance(each, ast.Constant) and each.value in names
+
+    match node:
+        case ast.Subscript(value=ast.Name(id="Literal")):
+            return False
+        case ast.Subscript(slice=key):
+            return is_name(key)
+        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "fromkeys"), args=args):
+            return any(map(is_name, args))
+        case ast.keyword(arg="mechanism" | "method" | "engine" | "kind" | "kinds", value=value):
+            return any(map(is_name, ast.walk(value)))
+    return False
+
+
 def test_nothing_else_asks_which_mechanism_or_kind_it_has() -> None:
     """By name or by class, outside their packages and the paper's own figures and data."""
     roles = {each.name for each in fields(Columns)}  # keywords is one too
     names = {*MECHANISMS, *KINDS, *METHODS, *ENGINES, *FORMATS} - roles
+    homonyms = {"people", "listed"}  # whom a ledger is about; a column of tables in between
+    # The delta that nobody said, while nothing else is known of what is published.
+    known = ["cli/options/goal.py: given.get('domain')"]
     classes = {
         each.__name__
         for registry in (MECHANISMS, KINDS, ENGINES)
@@ -197,4 +218,23 @@ def test_nothing_else_asks_which_mechanism_or_kind_it_has() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if _asks_which(node, names, classes):
                 found.append(f"{place}: {ast.unparse(node)[:60]}")
-    assert not found
+            # The paper's figures are of kinds and mechanisms that it names.
+            if not place.startswith("study") and _names_one(node, names - homonyms):
+                found.append(f"{place}: {ast.unparse(node)[:60]}")
+    assert found == known
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'dict.fromkeys(known, "prior")',
+        'given.get("domain")',
+        'MECHANISMS["gaussian"]',
+        'tables["queries"]',
+        'plan(goal, kinds, mechanism="pooled")',
+        'plan(goal, kinds, mechanism={**others, name: "pooled"})',
+    ],
+)
+def test_a_name_that_is_looked_up_or_handed_on_is_seen(code: str) -> None:
+    names = {*MECHANISMS, *KINDS}
+    assert any(_names_one(node, names) for node in ast.walk(ast.parse(code)))

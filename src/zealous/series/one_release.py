@@ -109,7 +109,7 @@ def with_prior(plan: Plan, before: Release) -> Plan:
         kinds,
         public_files(kinds, prior=files),
         accept_delta=plan.accept_delta,
-        mechanism={**plan.mechanisms(), **dict.fromkeys(known, "prior")},
+        mechanism={kind: name for kind, name in plan.mechanisms().items() if kind not in known},
         split={part.name(): part.goal.epsilon for part in plan.parts},
     )
     return replace(plan, goal=made.goal, parts=made.parts, approved_file=None)
