@@ -11,7 +11,7 @@ from functools import partial
 
 _SAME = (
     *("delta", "epsilon", "users", "period", "by", "basket", "max-size", "items-per-user", "split"),
-    *("unit", "neighbors", "select", "bands"),
+    *("unit", "neighbors", "select", "bands", "tail"),
     *("domain", "prior", "results", "mechanism", "engine", "block", "remove", "allow", "delimiter"),
     *("encoding", "parameters-from", "documents", "seed", "sql"),
 )
@@ -26,7 +26,6 @@ _NAMES = {  # the first that fits counts
     r"--items": "kinds",
     r"--fold-words": "fold=True",
     r"--rates": "follow=True",
-    r"--tail": "z.tail",
     r"--mechanism (?P<value>zealous|auto)": 'mechanism="{value}"',
     r"--guarantee indistinguishable": "z.Indistinguishability",
     r"--(?P<name>unit) (?P<value>user-day|user|session|query|keyword)": '{name}="{value}"',

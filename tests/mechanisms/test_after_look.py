@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from msgspec import to_builtins
 
 import zealous as z
 from zealous.cli import cli
@@ -28,6 +29,7 @@ from zealous.planning.plan import Plan
 from zealous.planning.plan_file import write_plan
 from zealous.privacy.guarantee import Neighbors
 from zealous.release.charging import losses_of
+from zealous.release.provenance import plan_record
 from zealous.verification.verify import verify
 
 GOAL = z.Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
@@ -228,6 +230,24 @@ def test_auto_looks_where_nobody_says_how_many_items_count(
     said = json.loads(result.stdout)
     found = [part["kind"] for part in said.get("parts", [said])]
     assert found == kinds
+
+
+def test_python_looks_where_it_is_asked_to() -> None:
+    by_m, by_look = (
+        z.plan(GOAL, [z.queries(3)], mechanism="auto", look=look) for look in (False, True)
+    )
+    assert [part.name() for part in by_m.parts] == ["queries"]
+    assert [part.name() for part in by_look.parts] == [LOOK, "queries"]
+    assert by_look.parts[-1].mechanism.name == AfterLook.name
+    asked = ["plan", "--items", "queries", "--mechanism", "auto", "--json"]
+    asked += ["--guarantee", "indistinguishable", "--neighbors", GOAL.neighbors]
+    asked += ["--epsilon", str(GOAL.epsilon), "--delta", str(GOAL.delta)]
+    said = json.loads(CliRunner().invoke(cli, asked).stdout)
+    assert [part["exact"] for part in said["parts"]] == [
+        to_builtins(part.exact) for part in plan_record(by_look)
+    ]
+    unchanged = z.plan(GOAL, [z.queries(3)], mechanism="pooled", look=True)
+    assert [part.name() for part in unchanged.parts] == ["queries"]
 
 
 def test_an_approved_plan_with_a_look_is_read_back(tmp_path: Path) -> None:

@@ -398,6 +398,40 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
     assert replace(found, approved_file=None) == planned
 
 
+@pytest.mark.parametrize("split", [{}, {"queries": 2, "keywords": 5}])
+def test_python_asks_for_the_same_tail(split: dict[str, int], run: Run) -> None:
+    said = ",".join(f"{kind}={weight}" for kind, weight in split.items())
+    options = ["--split", said] if split else []
+    found = json.loads(run("plan", *ITEMS, *GOAL, "--tail", "1/7", *options, "--json").stdout)
+    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=500)
+    planned = z.plan(goal, [z.queries(5), z.keywords(5)], tail="1/7", split=split or None)
+    assert planned.goal.epsilon == 2 + Fraction(1, 7)
+    stated = {part.name(): str(part.goal.epsilon) for part in planned.parts}
+    assert stated == {part["kind"]: part["exact"]["epsilon"] for part in found["parts"]}
+
+
+@pytest.mark.parametrize("time", [True, False])
+def test_python_tells_of_hours_where_the_log_has_times(time: bool, tmp_path: Path) -> None:
+    read = z.read_log(log(tmp_path / "log.csv", time=time))
+    goal = z.ProbabilisticDP(epsilon=9000, delta="0.5", users=500)
+    kinds = [z.queries(5), z.keywords(5)]
+    release = z.publish(read, goal, kinds, tail=1, account=None)
+    assert [*release] == ["queries", "keywords", *(n for n in NAMES if time or n != "hours")]
+    planned = z.plan(goal, kinds, tail=1, log=read)
+    assert planned.log is not None
+    assert planned.log.columns == read.columns
+    assert [part.name() for part in planned.parts] == [*release]
+
+
+def test_python_names_the_arguments_of_a_tail() -> None:
+    goal = z.ProbabilisticDP(epsilon=2, delta="0.001", users=500)
+    with pytest.raises(UsageError) as raised:
+        z.plan(goal, z.queries(5), tail=1)
+    assert str(raised.value) == "tail needs queries and keywords among the kinds"
+    with pytest.raises(UsageError, match="read_log"):
+        z.plan(goal, z.queries(5), log="log.csv")  # type: ignore[arg-type]
+
+
 # What is refused, before anything is read or charged
 
 

@@ -191,7 +191,7 @@ def tail(items_per_user: int) -> list[Kind]:
     Phrases of rare queries that are made of published words, what rare queries begin with, and
     facts of one rare query of each user: its length, its script, ... A log without times has no
     `hours`: leave that kind out. They share the budget with all other kinds, by `split` or their
-    own weights; `--tail` of the command line is an epsilon of their own.
+    own weights; `tail` of a plan is an epsilon of their own.
 
     Args:
         items_per_user: The most phrases of each length that count of a user.

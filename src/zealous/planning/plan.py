@@ -23,6 +23,7 @@ from zealous.logs.smaller_units import check_unit
 from zealous.mechanisms import CalibratedMechanism
 from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
 from zealous.notebook import block, grid, line, note
+from zealous.planning.added_kinds import with_looks, with_tail
 from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.from_record import goal_from_record
 from zealous.planning.log_binding import LogBinding
@@ -321,6 +322,8 @@ class Options(TypedDict, total=False):
     select: Select
     parameters_from: str
     seed: int | None
+    look: bool
+    tail: Number | None
 
 
 def plan(
@@ -336,6 +339,9 @@ def plan(
     select: Select = "random",
     parameters_from: str = UNSTATED,
     seed: int | None = None,
+    look: bool = False,
+    tail: Number | None = None,
+    log: Log | None = None,
     **other_files: Files | None,
 ) -> Plan:
     """Plan a release: split a goal over kinds of items and find the best parameters for each.
@@ -364,6 +370,12 @@ def plan(
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
+        look: Where `auto` chooses, publish first how many items each user has, and choose the
+            mechanism, m and all bounds by that: items_per_user of these kinds is not used then.
+        tail: Publish statistics of rare queries too, for this much more epsilon than the goal's;
+            queries and keywords must be among the kinds. The split is that of these kinds.
+        log: The log that it is for, where it is known: the plan names its columns, and tells of the
+            hours of rare queries only where it has times.
         other_files: Public files that mechanisms of other packages need, by what they are for.
     """
     if not isinstance(goal, Guarantee):
@@ -371,12 +383,20 @@ def plan(
             "a plan begins with the guarantee to give: "
             "z.ProbabilisticDP(epsilon=2, delta=0.001, users=100_000)"
         )
+    if log is not None and not isinstance(log, Log):
+        raise UsageError("a log is published once it is read: z.read_log(PATH)")
     named = list_kinds(kinds)
+    if tail is not None:
+        roles = log.columns.assigned() if log else None
+        named, goal, split = with_tail(named, goal, tail, split=split, roles=roles)
     public = public_files(named, domain=domain, prior=prior, results=results, **other_files)
+    if look:
+        named, split = with_looks(named, goal, mechanism=mechanism, split=split, files=public)
     planned = plan_with_files(
         goal, named, public, split=split, accept_delta=accept_delta, mechanism=mechanism
     )
-    return replace(planned, select=select, parameters_from=parameters_from, seed=seed)
+    planned = replace(planned, select=select, parameters_from=parameters_from, seed=seed)
+    return planned.for_log(log.columns, log.cleaning, log.sql) if log else planned
 
 
 def plan_with_files(

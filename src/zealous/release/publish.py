@@ -85,7 +85,7 @@ def publish(
     # Log and plan; the selection key is drawn.
     request = Request.of(
         log,
-        plan_to_execute(plan, kinds, options),
+        plan_to_execute(log, plan, kinds, options),
         period=period,
         output=output,
         attendance=attendance,

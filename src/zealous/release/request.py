@@ -75,10 +75,10 @@ class Request:
         )
 
 
-def plan_to_execute(plan: Plan | Guarantee, kinds: Kinds, options: Options) -> Plan:
+def plan_to_execute(log: Log, plan: Plan | Guarantee, kinds: Kinds, options: Options) -> Plan:
     """The plan that is given, if it is a sound one, or a new one for a goal."""
     if not isinstance(plan, Plan):
-        return make_plan(plan, kinds, **options)
+        return make_plan(plan, kinds, log=log, **options)
     if kinds or options:
         raise UsageError(
             "a plan says already what is published and how: give either a plan, or a goal and kinds"

@@ -14,12 +14,11 @@ from zealous.cli.options.items import (
     kinds_from,
     mechanism_from,
     split_from,
-    with_looks,
-    with_tail,
 )
 from zealous.cli.options.public_inputs import files_from
 from zealous.items import UnknownKind
 from zealous.logs.log import Log
+from zealous.planning.added_kinds import with_tail
 from zealous.planning.plan import Plan, plan
 from zealous.planning.several_releases import plan_series
 from zealous.privacy.guarantee import Guarantee, Number
@@ -39,12 +38,10 @@ def plan_from(items: str | None, given: Given, log: Log | None = None) -> Plan:
         kinds = [UnknownKind(items_per_user=most)]
     if given["tail"] is not None:
         roles = log.columns.assigned() if log else None
-        kinds, goal, split = with_tail(kinds, given, goal, roles)
+        kinds, goal, split = with_tail(kinds, goal, given["tail"], split=split, roles=roles)
     confirm_epsilon(goal.epsilon, given)
     warn_of_delta(goal)
     files = files_from(given, kinds)
-    with_file = [name for each in files.values() for name in each or ()]
-    kinds, split = with_looks(kinds, given, goal, split, with_file)
 
     def plan_for(each: Guarantee) -> Plan:
         return plan(
@@ -55,10 +52,11 @@ def plan_from(items: str | None, given: Given, log: Log | None = None) -> Plan:
             mechanism=mechanism_from(given),
             select=given["select"],
             parameters_from=given["parameters_from"],
+            look=given["items_per_user"] is None,  # whoever says it states a fact
+            log=log,
             **files,
         )
 
     releases = given.get("releases")
     number = 1 if releases is None else whole_number(releases, "--releases")
-    planned = plan_series(goal, number, plan_for)
-    return planned.for_log(log.columns, log.cleaning, log.sql) if log else planned
+    return plan_series(goal, number, plan_for)

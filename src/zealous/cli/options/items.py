@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Sequence
 
 import click
 
@@ -18,13 +15,10 @@ from zealous.items import (
     Kind,
     default_items_per_user,
     parse_kinds,
-    tail_of,
 )
 from zealous.items.bands import bands_text, limits_by_column
-from zealous.items.items_per_user import LOOK_PRICE, ItemsPerUser, look_name
-from zealous.mechanisms.after_look import UNKNOWN
 from zealous.mechanisms.choose import MECHANISMS
-from zealous.privacy.guarantee import SESSION_GAP, Guarantee, Number, exact_fraction
+from zealous.privacy.guarantee import SESSION_GAP
 
 _option = options_of("What to publish")
 
@@ -140,80 +134,3 @@ def mechanism_from(given: Given) -> str | dict[str, str] | None:
     """The mechanism of all kinds, or of each by its name."""
     text: str | None = given["mechanism"]
     return text if text is None or "=" not in text else pairs(text, "--mechanism")
-
-
-def with_looks(
-    kinds: list[Kind],
-    given: Given,
-    goal: Guarantee,
-    split: Mapping[str, Number] | None,
-    files: Collection[str],
-) -> tuple[list[Kind], Mapping[str, Number] | None]:
-    """The kinds, and before each that `auto` may look at, how many items of it users have.
-
-    Whoever says --items-per-user states a fact, and pays for no look. Kinds that others are made
-    of, or that have a public file, are left as they are.
-
-    Args:
-        kinds: What is published.
-        given: The options.
-        goal: The guarantee.
-        split: The weights of the kinds.
-        files: The kinds that have a public file.
-
-    Returns:
-        The kinds, and the weights of all of them.
-    """
-    asked = mechanism_from(given)
-    followed = {name for kind in kinds for name in (*kind.builds_on(), kind.restricting_kind())}
-    named = {kind.name() for kind in kinds}
-    looks: dict[str, Kind] = {}
-    usual: dict[str, Kind] = {}
-    for kind in kinds if given["items_per_user"] is None and goal.composes else ():
-        name = kind.name()
-        auto = (asked.get(name) if isinstance(asked, Mapping) else asked) == "auto"
-        if auto and name not in {*followed, *files} and look_name(kind) not in named:
-            with suppress(UsageError):  # of what is made of others, or counts once, there is none
-                usual[name] = replace(kind, items_per_user=UNKNOWN.items_per_user)
-                looks[name] = ItemsPerUser(of=kind)
-    if not looks:
-        return kinds, split
-    weights: dict[str, Number] = {kind.name(): kind.budget_weight() for kind in kinds}
-    if split is not None:
-        weights = dict(split)
-    found = [
-        each
-        for kind in kinds
-        for each in ((looks[kind.name()], usual[kind.name()]) if kind.name() in looks else (kind,))
-    ]
-    for name, look in looks.items():
-        if name in weights:
-            weights[look.name()] = LOOK_PRICE * exact_fraction(weights[name], "split")
-    return found, weights
-
-
-def with_tail(
-    kinds: list[Kind], given: Given, goal: Guarantee, roles: Collection[str] | None
-) -> tuple[list[Kind], Guarantee, dict[str, Fraction]]:
-    """The kinds with those of the tail, at an epsilon of their own; and all their shares."""
-    extra = exact_fraction(given["tail"], "--tail")
-    if extra <= 0:
-        raise UsageError("--tail must be above 0: it is the epsilon that it costs")
-    most = {kind.name(): kind.items_per_user for kind in kinds}
-    about = tail_of(kinds, roles)
-    if given["by"] or given["fold_words"]:
-        raise UsageError("--tail goes with neither --by nor --fold-words")
-    own: Mapping[str, Number] = split_from(given) or {k.name(): k.budget_weight() for k in kinds}
-    if set(own) != set(most):
-        raise UsageError("--split must name the --items, each once: --tail has its own epsilon")
-    shares: dict[str, Fraction] = {}
-    for epsilon, weights in (
-        (goal.epsilon, {name: exact_fraction(weight, "split") for name, weight in own.items()}),
-        (extra, {kind.name(): kind.budget_weight() for kind in about}),
-    ):
-        total = sum(weights.values(), Fraction(0))
-        if total <= 0:
-            raise UsageError("the weights of --split must be above 0")
-        shares |= {name: epsilon * weight / total for name, weight in weights.items()}
-    whole_goal = goal.with_budget(type(goal), epsilon=goal.epsilon + extra, delta=goal.delta)
-    return [*kinds, *about], whole_goal, shares
