@@ -227,7 +227,7 @@ def test_session_gap(tmp_path, engine) -> None:
 def test_folding_ignores_the_order_of_words(tmp_path, engine) -> None:
     rows = [Entry("a", "red shoes", 0), Entry("b", "Shoes, RED!", 0), Entry("c", "shoes", 0)]
     path = write(tmp_path / "log.parquet", rows)
-    found = counted(engine, path, z.queries(5, fold=True), m=5)
+    found = counted(engine, path, z.queries(5, fold_words=True), m=5)
     assert found == {("red shoes",): 2, ("shoes",): 1}
 
 

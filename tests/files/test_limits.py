@@ -142,7 +142,7 @@ def test_the_number_of_words_can_be_set(tmp_path: Path, engine: DuckDB) -> None:
         return {each for batch in found for each in batch.column(0).to_pylist()}
 
     assert counted(z.keywords(9)) == {"b", "c", "d"}
-    assert counted(z.queries(9, fold=True)) == {"b c d"}
+    assert counted(z.queries(9, fold_words=True)) == {"b c d"}
     assert counted(z.queries(9)) == {"d c; b a"}
 
 
@@ -471,7 +471,7 @@ def test_limits_are_numbers_that_an_engine_takes(name: str, tmp_path: Path) -> N
     with pytest.raises(UsageError, match=f"limits: {name} must be at most 2,147,483,647"):
         z.Limits(**{name: 2**31})
     log = limited(write(tmp_path / "log.csv", OTHERS), None, **{name: 2**31 - 1})
-    kinds = [z.keywords(items_per_user=1), z.queries(items_per_user=1, fold=True)]
+    kinds = [z.keywords(items_per_user=1), z.queries(items_per_user=1, fold_words=True)]
     assert z.publish(log, GOAL, kinds, account=None)
 
 

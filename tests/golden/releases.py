@@ -75,15 +75,16 @@ CASES: dict[str, Case] = {
         how={"split": {"phrase-pairs": 3, "query-pairs": "1/2"}},
     ),
     "by-land": Case(
-        goal=anybody(24), kinds=[z.queries(4, by="land"), z.query_clicks(4, by="land", fold=True)]
+        goal=anybody(24),
+        kinds=[z.queries(4, by="land"), z.query_clicks(4, by="land", fold_words=True)],
     ),
-    "rates": Case(goal=each(16), kinds=[z.queries(4), z.query_clicks(4, follow=True)]),
+    "rates": Case(goal=each(16), kinds=[z.queries(4), z.query_clicks(4, rates=True)]),
     "results": Case(
         goal=each(16), kinds=[z.queries(4), z.query_clicks(4)], how={"results": "results.tsv"}
     ),
     "result-rates": Case(
         goal=anybody(20),
-        kinds=[z.queries(4), z.query_clicks(4, follow=True)],
+        kinds=[z.queries(4), z.query_clicks(4, rates=True)],
         how={"results": "results.tsv"},
     ),
     "of-keywords": Case(
@@ -138,7 +139,7 @@ CASES: dict[str, Case] = {
         kinds=[z.columns("land", items_per_user=1), z.queries(4), z.clicks(4)],
         how={"mechanism": "auto"},
     ),
-    "user-days": Case(goal=anybody(unit="user-day"), kinds=[z.queries(4, fold=True)]),
+    "user-days": Case(goal=anybody(unit="user-day"), kinds=[z.queries(4, fold_words=True)]),
     "sessions": Case(
         goal=each(20, unit="session"),
         kinds=[z.queries(4), z.query_pairs(4)],

@@ -469,7 +469,7 @@ def test_a_very_long_word(engine: DuckDB, tmp_path: Path) -> None:
 def test_what_is_no_such_kind() -> None:
     with pytest.raises(UsageError, match="lengths are of one query of each user"):
         Lengths(items_per_user=2)
-    with pytest.raises(UsageError, match=r"by does not go with z.tail"):
+    with pytest.raises(UsageError, match=r"by does not go with tail"):
         Lengths(items_per_user=1, by="country")
     with pytest.raises(UsageError, match="phrases of one word are keywords"):
         Ngrams(size=1, items_per_user=2)
@@ -502,12 +502,12 @@ def test_queries_and_keywords_must_be_plain() -> None:
         size = int(name[-1]) - name.startswith("ngrams") if name not in FACTS else 0
         made_of = [KINDS[f"ngrams-{smaller}"] for smaller in range(2, size + 1)]
         assert z.plan(goal, [queries, keywords, *made_of, kind])
-        for wrong in (z.queries(5, fold=True), z.queries(5, by="country")):
-            with pytest.raises(UsageError, match=r"z.tail goes with neither by nor fold=True"):
+        for wrong in (z.queries(5, fold_words=True), z.queries(5, by="country")):
+            with pytest.raises(UsageError, match=r"tail goes with neither by nor fold_words=True"):
                 z.plan(goal, [wrong, keywords, *made_of, kind])
         with pytest.raises(UsageError, match=f"{name} are to be published after queries"):
             z.plan(goal, [keywords, kind])
-    with pytest.raises(UsageError, match=r"z.tail goes with neither"):
+    with pytest.raises(UsageError, match=r"tail goes with neither"):
         z.plan(goal, [queries, z.keywords(5, by="country"), KINDS["with-keywords"]])
     with pytest.raises(UsageError, match="are to be published after ngrams-2"):
         z.plan(goal, [queries, keywords, KINDS["ngrams-3"]])

@@ -267,7 +267,7 @@ def test_what_cannot_be_looked_at_is_refused() -> None:
         ItemsPerUser(of=z.columns("a+b", items_per_user=1))
     with pytest.raises(UsageError, match="are to be published after items-per-user:queries"):
         z.plan(GOAL, z.queries(2), mechanism=AfterLook.name)
-    other = ItemsPerUser(of=z.queries(1, fold=True))
+    other = ItemsPerUser(of=z.queries(1, fold_words=True))
     with pytest.raises(UsageError, match="about the same items"):
         z.plan(GOAL, [other, z.queries(2)], mechanism="auto")
     goal = z.ProbabilisticDP(epsilon=1, delta="1e-3", users=100)

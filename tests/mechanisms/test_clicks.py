@@ -60,7 +60,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def published(log: Any, goal: z.Indistinguishability = GOAL, **options: Any) -> Any:
-    kinds = [z.queries(3), z.query_clicks(2, follow=options.pop("follow", False))]
+    kinds = [z.queries(3), z.query_clicks(2, rates=options.pop("follow", False))]
     return z.publish(log, goal, kinds, account=None, **options)
 
 
@@ -142,7 +142,7 @@ def test_clicks_follow_the_queries_that_count(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("user,query,url\n" + "\n".join(lines) + "\n")
     log = z.read_log(tmp_path / "log.csv")
     for follow, most in ((True, 1.03), (False, 2.6)):
-        kinds = [z.queries(1), z.query_clicks(2, follow=follow)]
+        kinds = [z.queries(1), z.query_clicks(2, rates=follow)]
         release = z.publish(log, GOAL, kinds, account=None)
         asked, clicked = rows(release, "queries"), rows(release, "query-clicks")
         ratios = [clicked[q, f"http://{q}"] / asked[(q,)] for q in ("tea", "coffee")]
@@ -166,7 +166,7 @@ def test_rates_with_other_mechanisms(log: Any, results: Path, mechanism: str) ->
 def test_the_interval_holds_as_often_as_it_says() -> None:
     """Noise of both counts: 95 of 100 intervals at least hold the true rate."""
     goal = z.Indistinguishability(epsilon=2, delta="1e-6", neighbors="add-remove")
-    planned = plan_with_files(goal, [z.queries(1), z.query_clicks(1, follow=True)], PUBLIC)
+    planned = plan_with_files(goal, [z.queries(1), z.query_clicks(1, rates=True)], PUBLIC)
     size, asked, clicked = 4000, 200, 50
     noise = [
         DiscreteLaplace(scale=part.mechanism.scale).sample(size, seeded_bytes(n))
@@ -191,7 +191,7 @@ def test_the_interval_holds_for_queries_near_the_threshold(mechanism: str, below
     The draws are always the same, so that nothing is left to chance.
     """
     goal = z.Indistinguishability(epsilon=2, delta="1e-3", neighbors="add-remove")
-    kinds = [z.queries(1), z.query_clicks(1, follow=True)]
+    kinds = [z.queries(1), z.query_clicks(1, rates=True)]
     planned = plan_with_files(goal, kinds, PUBLIC, mechanism={"queries": mechanism})
     queries, clicks = (part.mechanism for part in planned.parts)
     asked = max(1, (queries.tau_prime or 0) - below * math.ceil(queries.scale))
@@ -336,15 +336,15 @@ def test_a_number_at_the_edge_is_worked_out_further() -> None:
         ([z.queries(2)], {"mechanism": "of-keywords"}, "after keywords"),
         ([z.queries(2), z.keywords(2)], {"mechanism": {"queries": "of-keywords"}}, "first"),
         (
-            [z.keywords(2), z.queries(2, fold=True)],
+            [z.keywords(2), z.queries(2, fold_words=True)],
             {"mechanism": {"queries": "of-keywords"}},
-            "without by and fold=True",
+            "without by and fold_words=True",
         ),
-        ([z.query_clicks(2, follow=True)], {}, "click rates need"),
-        ([z.query_clicks(2, follow=True), z.queries(2)], {}, "in this order"),
-        ([z.queries(2), z.query_clicks(2, follow=True, by="land")], {}, "that are alike"),
-        ([z.queries(2, by="land"), z.query_clicks(2, follow=True)], {}, "that are alike"),
-        ([z.queries(2, fold=True), z.query_clicks(2, follow=True)], {}, "that are alike"),
+        ([z.query_clicks(2, rates=True)], {}, "click rates need"),
+        ([z.query_clicks(2, rates=True), z.queries(2)], {}, "in this order"),
+        ([z.queries(2), z.query_clicks(2, rates=True, by="land")], {}, "that are alike"),
+        ([z.queries(2, by="land"), z.query_clicks(2, rates=True)], {}, "that are alike"),
+        ([z.queries(2, fold_words=True), z.query_clicks(2, rates=True)], {}, "that are alike"),
         ([z.queries(2, by="land"), z.query_clicks(2)], {"results": "r.csv"}, "by what"),
         ([z.queries(2)], {"mechanism": "results"}, "say results"),
     ],

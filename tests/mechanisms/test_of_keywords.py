@@ -87,7 +87,7 @@ def test_a_column_that_a_preset_takes_for_keywords_is_refused_too(
         [z.keywords(2, by="country"), z.queries(2)],
         [z.keywords(2), z.queries(2, by="country")],
         [z.keywords(2, by="country"), z.queries(2, by="country")],
-        [z.keywords(2), z.queries(2, fold=True)],
+        [z.keywords(2), z.queries(2, fold_words=True)],
     ],
 )
 def test_keywords_that_could_be_listed_twice_cannot_be_planned(kinds: Any) -> None:
@@ -97,7 +97,7 @@ def test_keywords_that_could_be_listed_twice_cannot_be_planned(kinds: Any) -> No
         plan(GOAL, kinds, mechanism=OF_KEYWORDS)
     except UsageError as refused:
         told = str(refused)
-    assert "both without by and fold=True" in told
+    assert "both without by and fold_words=True" in told
 
 
 def test_the_mechanism_refuses_what_was_not_planned_here() -> None:
@@ -183,7 +183,7 @@ def test_clicks_follow_those_who_were_counted_for_a_query(tmp_path: Path) -> Non
     (tmp_path / "log.csv").write_text("\n".join(lines))
     planned = z.plan(
         z.Indistinguishability(epsilon=900, delta="1e-4"),
-        [z.keywords(4), z.queries(1), z.query_clicks(1, follow=True)],
+        [z.keywords(4), z.queries(1), z.query_clicks(1, rates=True)],
         mechanism={"queries": "of-keywords"},
         seed=1,
     )

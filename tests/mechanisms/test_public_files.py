@@ -188,7 +188,7 @@ def of_log(folder: Path, kind: Kind, texts: Sequence[str]) -> list[set[tuple[str
     "kind",
     [
         queries(1),
-        queries(1, fold=True),
+        queries(1, fold_words=True),
         keywords(1),
         clicks(1),
         columns("shop", items_per_user=1),
@@ -241,7 +241,7 @@ def test_pairs_of_queries(tmp_path: Path) -> None:
     found = read(path, query_pairs(1))
     assert items(found) == [("hotels paris", "hotels rome"), ("tea", "shoes")]
     assert (found.rows, found.skipped) == (4, 2)
-    folded = read(path, query_pairs(1, fold=True))
+    folded = read(path, query_pairs(1, fold_words=True))
     assert items(folded) == [("hotels paris", "hotels rome"), ("tea", "shoes")]
 
 

@@ -34,14 +34,14 @@ def listing(use: str) -> PublicFile:
 ANYBODY = ProbabilisticDP(epsilon="7/3", delta="1e-3", users=5_000)
 EACH = Indistinguishability(epsilon=3, delta="1e-7", neighbors="add-remove", unit="user-day")
 ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
-    (ANYBODY, [keywords(3), queries(2, fold=True, by="land"), clicks(1)], {}),
+    (ANYBODY, [keywords(3), queries(2, fold_words=True, by="land"), clicks(1)], {}),
     (ANYBODY, [query_pairs(2, session_gap=5), phrase_pairs(3, by="land")], {}),
     (ANYBODY, [queries(2), keywords(2)], {"split": {"queries": "0.3", "keywords": "1/7"}}),
     (ANYBODY, [columns("a+b", "c", items_per_user=2, by="land")], {}),
     (ANYBODY, [*itemsets("a", "b", max_size=3, items_per_user=4, basket="bill")], {}),
     (EACH, [*sequences("a", max_size=3, items_per_user=4)], {}),
     (ANYBODY, [queries(2), keywords(3), *tail(3)], {}),
-    (EACH, [queries(2), query_clicks(2, follow=True)], {"mechanism": "gaussian"}),
+    (EACH, [queries(2), query_clicks(2, rates=True)], {"mechanism": "gaussian"}),
     (EACH, [columns("a", items_per_user=1)], {"mechanism": "auto"}),
     (EACH, [queries(3)], {"mechanism": "pooled"}),
     (EACH, [queries(3)], {"mechanism": "laplace"}),

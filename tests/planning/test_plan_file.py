@@ -44,7 +44,7 @@ def test_a_plan_survives_the_file(tmp_path: Path) -> None:
         epsilon="1/3", delta="1e-9", users=100, neighbors="add-remove", unit="session"
     )
     kinds = [
-        z.queries(3, by="country", fold=True),
+        z.queries(3, by="country", fold_words=True),
         z.query_pairs(2, session_gap=45),
         z.columns("A", "B", items_per_user=7),
     ]

@@ -380,7 +380,7 @@ def kinds(most: int) -> list[Kind]:
         queries(most, by="shop"),
         keywords(most),
         clicks(most),
-        query_clicks(most, fold=True),
+        query_clicks(most, fold_words=True),
         query_pairs(most),
         phrase_pairs(most),
         columns("shop", items_per_user=most),

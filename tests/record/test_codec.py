@@ -54,7 +54,13 @@ def test_kept_releases_are_of_the_published_schema(path: Path) -> None:
 
 
 KINDS: list[list[Kind]] = [
-    [keywords(3), queries(2, fold=True, by="land"), clicks(1), query_pairs(2), phrase_pairs(2)],
+    [
+        keywords(3),
+        queries(2, fold_words=True, by="land"),
+        clicks(1),
+        query_pairs(2),
+        phrase_pairs(2),
+    ],
     [columns("a+b", "c", items_per_user=2, by="land")],
     [*itemsets("a", "b", max_size=3, items_per_user=4, basket="bill")],
     [*sequences("a", max_size=3, items_per_user=4)],
@@ -74,7 +80,7 @@ def test_settings_are_written_in_the_order_of_their_kind(kinds: list[Kind]) -> N
 @pytest.mark.parametrize("mechanism", ["zealous", "laplace", "gaussian", "pooled"])
 def test_all_mechanisms_are_of_the_published_schema(mechanism: str) -> None:
     goal = Indistinguishability(epsilon=1, delta="1e-6")
-    planned = plan(goal, [queries(2), query_clicks(2, follow=True)], mechanism=mechanism)
+    planned = plan(goal, [queries(2), query_clicks(2, rates=True)], mechanism=mechanism)
     record = record_of(planned)
     assert read_record(encode(record).decode()) == record
     jsonschema.validate(to_json(record), json_schema())

@@ -67,8 +67,8 @@ def test_a_capped_ledger_is_not_passed_by_in_silence(
 
 def test_with_a_reason_it_is_recorded(log: Path, capped: Ledger, tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
-    publish(log, Account(ledger=other, reason="people of a test", by="her"))
-    made = publish(log, Untracked(reason="a rehearsal", by="him"))
+    publish(log, Account(ledger=other, reason="people of a test", signed_by="her"))
+    made = publish(log, Untracked(reason="a rehearsal", signed_by="him"))
     first, second = capped.book().decisions()[2:]
     assert (first.by, first.reason) == ("her", "people of a test")
     assert f"charged to {other}" in first.text

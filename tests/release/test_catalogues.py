@@ -39,7 +39,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.csv").write_text(f"user,query,{STRANGE},url\n{''.join(rows)}")
     kinds = [
         z.queries(3),
-        z.query_clicks(3, follow=True),
+        z.query_clicks(3, rates=True),
         z.columns(STRANGE, items_per_user=3),
         *z.itemsets("query", max_size=3, items_per_user=3),
     ]

@@ -91,12 +91,12 @@ def counted(source: Source, kind: Kind, **how: Any) -> Counter[Item]:
 
 KINDS: dict[str, tuple[Kind, dict[str, str]]] = {
     "queries": (z.queries(9), {}),
-    "queries folded": (z.queries(9, fold=True), {}),
+    "queries folded": (z.queries(9, fold_words=True), {}),
     "queries by country": (z.queries(9, by="country"), {}),
     "keywords": (z.keywords(9), {}),
     "keywords of a column": (z.keywords(9), {"keywords": "words"}),
     "clicks": (z.clicks(9), {}),
-    "query-clicks folded": (z.query_clicks(9, fold=True), {}),
+    "query-clicks folded": (z.query_clicks(9, fold_words=True), {}),
     "query-pairs": (z.query_pairs(9), {}),
     "query-pairs by country": (z.query_pairs(9, by="country"), {}),
     "query-pairs of a session": (z.query_pairs(9), {"session": "visit"}),

@@ -87,7 +87,7 @@ def test_a_release_is_counted_as_it_was_made(tmp_path: Path) -> None:
     log = z.read_log(path)
     goal = z.ProbabilisticDP(epsilon=40, delta="0.01", users=40)
     for name, kind, period in (
-        ("folded", z.queries(3, fold=True), None),
+        ("folded", z.queries(3, fold_words=True), None),
         ("by", z.queries(3, by="country"), None),
         ("early", z.queries(3), "2026-03-01..2026-03-09"),
     ):

@@ -70,7 +70,7 @@ def test_what_publish_writes_passes(goal: Guarantee, tmp_path: Path) -> None:
     [
         columns("query", "url", items_per_user=2),
         columns("a+b", items_per_user=2, by="land"),
-        queries(3, fold=True, by="land"),
+        queries(3, fold_words=True, by="land"),
         query_pairs(2, session_gap=5),
         phrase_pairs(2, by="land"),
     ],

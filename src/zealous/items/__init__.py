@@ -93,9 +93,9 @@ Bands: TypeAlias = Mapping[str, Iterable[Number]]  # limits, by column
 Kinds: TypeAlias = "Kind | Iterable[Kind | Iterable[Kind]]"
 
 
-def queries(items_per_user: int, *, by: str | None = None, fold: bool = False) -> Queries:
-    """Queries, at most this many different ones a user; `fold` makes a query a set of words."""
-    return Queries(items_per_user=items_per_user, by=by, fold=fold)
+def queries(items_per_user: int, *, by: str | None = None, fold_words: bool = False) -> Queries:
+    """Queries, at most so many different ones a user; `fold_words` makes one a set of words."""
+    return Queries(items_per_user=items_per_user, by=by, fold=fold_words)
 
 
 def keywords(items_per_user: int, *, by: str | None = None) -> Keywords:
@@ -109,25 +109,27 @@ def clicks(items_per_user: int, *, by: str | None = None) -> Clicks:
 
 
 def query_clicks(
-    items_per_user: int, *, by: str | None = None, fold: bool = False, follow: bool = False
+    items_per_user: int, *, by: str | None = None, fold_words: bool = False, rates: bool = False
 ) -> QueryClicks:
     """Queries with an address clicked for them, at most this many different pairs a user.
 
-    `follow` counts clicks for those queries alone that count for their user among `queries` of the
-    same release, and adds a table of click rates to it.
+    `rates` adds a table of click rates to the release: clicks count then for those queries alone
+    that count for their user among its `queries`.
     """
-    return QueryClicks(items_per_user=items_per_user, by=by, fold=fold, follow=follow)
+    return QueryClicks(items_per_user=items_per_user, by=by, fold=fold_words, follow=rates)
 
 
 def query_pairs(
     items_per_user: int,
     *,
     by: str | None = None,
-    fold: bool = False,
+    fold_words: bool = False,
     session_gap: int = SESSION_GAP,
 ) -> QueryPairs:
     """Subsequent different queries of a session, at most this many different pairs a user."""
-    return QueryPairs(items_per_user=items_per_user, by=by, fold=fold, session_gap=session_gap)
+    return QueryPairs(
+        items_per_user=items_per_user, by=by, fold=fold_words, session_gap=session_gap
+    )
 
 
 def phrase_pairs(

@@ -52,7 +52,7 @@ class Account:
         people: A name for the people of this log, claimed to be others than those of any other
             name in the ledger.
         again: Confirms that a period is published again, and charged again.
-        by: Who publishes; the name of the login where not given.
+        signed_by: Who publishes; the name of the login where not given.
         reason: Why a capped ledger of the log is passed by, where another is charged (a copy of
             that ledger is another); or why a log that was charged for some people is now for
             others.
@@ -64,7 +64,7 @@ class Account:
     ledger: str | Path | None = None
     people: str | None = None
     again: bool = False
-    by: str | None = None
+    signed_by: str | None = None
     reason: str | None = None
     approval: str | None = None
     id: str | None = None
@@ -91,7 +91,7 @@ class Account:
 
     def for_unprivate(self) -> Untracked:
         """Nobody pays for what is not private."""
-        return Untracked(reason=self.reason, by=self.by)
+        return Untracked(reason=self.reason, signed_by=self.signed_by)
 
     def earlier_release(self, log: Sequence[Place], output: Path | Place | None) -> Place | None:
         """Where the release of the account's id is, if it was made before.
@@ -209,7 +209,7 @@ class LedgerPayment:
         Guarantee:
             When this returns the charge is on the disk. Noise may be drawn from here on.
         """
-        by, again = self._account.by, self._account.again
+        by, again = self._account.signed_by, self._account.again
         self._bypass.record(self.id, self._charge, say)
         path = self._path if self._account.ledger else ensure_folder(self._path)
         self._ledger = Ledger.open(path, create=True, by=by)
@@ -238,7 +238,7 @@ class LedgerPayment:
 
     def preview(self) -> LedgerStamp:
         """What release.json would say of it if the ledger were new; nothing is charged."""
-        return ledger_stamp(*preview_entry(self.id, self._charge, by=self._account.by))
+        return ledger_stamp(*preview_entry(self.id, self._charge, by=self._account.signed_by))
 
     def settle(self, directory: Place | None) -> Entry | None:
         """The entry, if there is one, marked where its release is whole."""

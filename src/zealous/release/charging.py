@@ -73,7 +73,7 @@ class PaymentMethod(Protocol):
         """Why a capped ledger of the log is passed by."""
 
     @property
-    def by(self) -> str | None:
+    def signed_by(self) -> str | None:
         """Who publishes; the name of the login where not given."""
 
     @property
@@ -144,13 +144,13 @@ class Bypass:
         ledgers: Those ledgers.
         charged_to: The ledger that is charged instead, if any.
         reason: Why.
-        by: Who publishes.
+        signed_by: Who publishes.
     """
 
     ledgers: tuple[Ledger, ...]
     charged_to: Path | None
     reason: str | None
-    by: str | None
+    signed_by: str | None
 
     @classmethod
     def find(
@@ -178,12 +178,21 @@ class Bypass:
         passed = tuple(each for each in others if each.book().limits())
         for ledger in passed:
             check_bypass(ledger.book(), method.reason, instead)
-        return cls(ledgers=passed, charged_to=charged_to, reason=method.reason, by=method.by)
+        return cls(
+            ledgers=passed,
+            charged_to=charged_to,
+            reason=method.reason,
+            signed_by=method.signed_by,
+        )
 
     def record(self, release: str, charge: Charge, say: Callable[[str], None]) -> None:
         """Record the release in each of them, before noise is drawn."""
         for each in self.ledgers:
             each.record_bypass(
-                release, charge, reason=self.reason or "", by=self.by, charged_to=self.charged_to
+                release,
+                charge,
+                reason=self.reason or "",
+                by=self.signed_by,
+                charged_to=self.charged_to,
             )
             say(f"recorded in {each.path} that this release goes past it")

@@ -18,13 +18,13 @@ class Untracked:
 
     Attributes:
         reason: Why, for a capped ledger of the log: it is recorded there, and demanded.
-        by: Who publishes; the name of the login where not given.
+        signed_by: Who publishes; the name of the login where not given.
         internal: The release is for its owner alone, to measure something: nothing is recorded,
             and it cannot be written.
     """
 
     reason: str | None = None
-    by: str | None = None
+    signed_by: str | None = None
     internal: bool = False
 
     @property

@@ -113,7 +113,7 @@ def test_queries_tell_which_words_belong_together(
 
 
 def test_folded_queries_are_asked_about_as_sets_of_words(tmp_path: Path) -> None:
-    release = made(tmp_path, kinds=[query_pairs(2, fold=True)]).write(tmp_path / "release")
+    release = made(tmp_path, kinds=[query_pairs(2, fold_words=True)]).write(tmp_path / "release")
     (found,) = suggest(release, ["Tea, green TEA"]).found
     assert [each.instead for each in found] == ["shoes"]
 

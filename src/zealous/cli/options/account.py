@@ -94,7 +94,7 @@ def _account(given: Given, approved: Path | None) -> PaymentMethod:
         "id": given["release_id"],
         "approval": read_signature(approved),
     }
-    why = {"by": given["signed_by"], "reason": given["reason"]}
+    why = {"signed_by": given["signed_by"], "reason": given["reason"]}
     if not given["no_ledger"]:
         return Account(**declared, **why)
     if any(value for name, value in declared.items() if name != "approval"):

@@ -96,7 +96,7 @@ def _substitution_truth(kinds: Mapping[str, Kind]) -> list[Kind]:
     gap = max(
         (each["session_gap"] for each in settings if "session_gap" in each), default=SESSION_GAP
     )
-    return [queries(_ANY, fold=fold), query_pairs(_ANY, fold=fold, session_gap=gap)]
+    return [queries(_ANY, fold_words=fold), query_pairs(_ANY, fold_words=fold, session_gap=gap)]
 
 
 def _rows(
