@@ -136,4 +136,17 @@ MUTATIONS = [
             ),
         ),
     ),
+    Mutation(
+        "pooled: in threads the last items get no noise, and the first get it twice",
+        TESTS,
+        "test_kept_arrays.py::test_each_item_is_drawn_once_and_by_its_own_sum",
+        (
+            Change(
+                "counting/kept_arrays.py",
+                "in in_threads(draw_some, parts, self.threads):",
+                "in in_threads(draw_some, [*parts[:-1], *parts[:1]] if self.threads > 1 "
+                "else parts, self.threads):",
+            ),
+        ),
+    ),
 ]
