@@ -9,7 +9,17 @@ import pytest
 from scipy.stats import dlaplace
 
 from zealous.errors import Refused, UsageError
-from zealous.items import Kind, UnknownKind, columns, itemsets, keywords, queries
+from zealous.items import (
+    Kind,
+    UnknownKind,
+    clicks,
+    columns,
+    itemsets,
+    keywords,
+    queries,
+    query_clicks,
+    query_pairs,
+)
 from zealous.logs.log import Columns, read_log
 from zealous.planning.log_binding import LogBinding
 from zealous.planning.part import Part, figures, forecast
@@ -23,6 +33,7 @@ from zealous.privacy.guarantee import (
     format_number,
 )
 from zealous.privacy.promise import promise
+from zealous.release.publish import publish
 
 GOAL = ProbabilisticDP(epsilon=1, delta="0.001", users=500_000)
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
@@ -247,6 +258,30 @@ def test_who_a_person_is_is_not_published(kind: Kind, tmp_path: Path) -> None:
     by_hand = replace(made, log=LogBinding(columns=Columns(user="uid")))
     with pytest.raises(UsageError, match="would publish 'uid'"):
         by_hand.bind(read_log(tmp_path / "log.csv", columns=Columns(user="uid")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "role"),
+    [
+        (queries(1), "query"),
+        (keywords(1), "keywords"),
+        (keywords(1), "query"),
+        (clicks(1), "url"),
+        (query_clicks(1), "url"),
+        (query_pairs(1), "query"),
+    ],
+    ids=str,
+)
+def test_who_a_person_is_makes_no_item(kind: Kind, role: str, tmp_path: Path) -> None:
+    made = plan(ProbabilisticDP(epsilon=1, delta="0.01", users=100), kind)
+    others = {"query": "q", "url": "u", "time": "t", "session": "uid"}
+    bad = Columns(**{"user": "uid", **others, role: "uid"})
+    with pytest.raises(UsageError, match=rf"made of 'uid', .* by .*{role}="):
+        made.for_log(bad)
+    assert made.for_log(Columns(user="uid", **others)).log is not None
+    (tmp_path / "log.csv").write_text("uid,q,u,t\nann,tea,a.com,2026-01-01\n")
+    with pytest.raises(UsageError, match="made of 'uid'"):
+        publish(read_log(tmp_path / "log.csv", columns=bad), made.goal, [kind], account=None)
 
 
 def test_a_plan_prints_each_part() -> None:

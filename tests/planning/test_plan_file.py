@@ -284,7 +284,7 @@ def test_no_other_plan_passes_for_the_approved_one(tmp_path: Path) -> None:
         replace(approved, parameters_from="public-facts"),
         replace(approved, seed=7),
         replace(approved, log=None),
-        approved.for_log(z.Columns(user="query", query="query")),
+        approved.for_log(z.Columns(user="query", query="user")),
         replace(approved, parts=(called,)),
     ):
         with pytest.raises(Refused, match="not the plan that was approved"):

@@ -22,6 +22,7 @@ from zealous.record.codec import structure
 from zealous.record.plan_record import CleaningRule, LogRecord
 from zealous.record.record import ColumnNames, LimitsRecord
 
+_MAKE_ITEMS = ("query", "url", "keywords")  # other roles put entries in order, or together
 _TIME = "time"  # the column of the time where a plan names none: a log need not have it
 
 
@@ -171,12 +172,23 @@ class LogBinding:
 
 def _check_nobody_shown(columns: Columns, kinds: Collection[Kind]) -> None:
     """Refuse to publish who people are."""
+    also = [
+        role
+        for role, name in columns.assigned().items()
+        if name == columns.user and role in _MAKE_ITEMS
+    ]
     for kind in kinds:
         if columns.user in kind.shown_columns():
             raise UsageError(
                 f"{kind.name()} would publish {columns.user!r}, the column that says who a "
                 "person is: name other columns"
             )
+        for role in also:
+            if role in (*kind.required_roles, *kind.may_use):
+                raise UsageError(
+                    f"{kind.name()} would be made of {columns.user!r}, the column that says who a "
+                    f"person is: name another one by --{role}"
+                )
 
 
 def other_columns(roles: Mapping[str, str], kinds: Iterable[Kind]) -> list[tuple[str, str]]:
