@@ -5,6 +5,7 @@ The figures name the build that was tried. Run it last, on the commit that becom
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from datetime import UTC, datetime
@@ -36,5 +37,6 @@ def text(found: Audit) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     AUDITED.write_text(text(audit(RUNS, say=lambda told: print(told, file=sys.stderr))))
     review.main()  # its page tells the figures

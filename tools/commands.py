@@ -1,5 +1,6 @@
 """Write docs/reference/commands.md from the commands' own help."""
 
+import argparse
 from pathlib import Path
 
 import click
@@ -38,4 +39,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     PAGE.write_text(page())

@@ -7,6 +7,7 @@ Each runs in an empty folder of its own and makes what it needs.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
@@ -41,7 +42,9 @@ def without_traces(content: nbformat.NotebookNode, folder: Path) -> nbformat.Not
 
 
 if __name__ == "__main__":
-    chosen = [Path(name) for name in sys.argv[1:]] or sorted(FOLDER.glob("*.ipynb"))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK")
+    chosen = parser.parse_args().notebooks or sorted(FOLDER.glob("*.ipynb"))
     for path in chosen:
         with tempfile.TemporaryDirectory() as empty:
             folder = Path(empty)

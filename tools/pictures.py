@@ -6,9 +6,9 @@ can be read without running anything; the same version of matplotlib draws the s
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -554,4 +554,6 @@ def main(names: list[str], folder: Path = FOLDER, form: str = "svg") -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    main(parser.parse_args().names)

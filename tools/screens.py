@@ -7,6 +7,7 @@ compares the words with those of the README.
 
 from __future__ import annotations
 
+import argparse
 import io
 import re
 import shlex
@@ -126,4 +127,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     main()

@@ -6,6 +6,7 @@ docs/guide/workbench.md. It needs Debian's chromium and chromium-driver. Each ru
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -97,4 +98,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     main()
