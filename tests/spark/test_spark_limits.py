@@ -76,6 +76,24 @@ def test_lists_of_texts_that_are_not_utf_8(engines: Engines, tmp_path: Path) -> 
     assert [urls for *_, urls in one] == [None, "a", "b" * 21, None]
 
 
+def test_a_list_over_the_limit_is_one_text_over_it(engines: Engines, tmp_path: Path) -> None:
+    """Not as many elements as the limit has bytes: each takes the place of several."""
+    path, limit = tmp_path / "log.parquet", 10**4
+    lists = [[""] * limit, ["a" * 999] * 10, ["é"] * limit, [""] * limit + [None]]
+    users = [f"u{n}" for n in range(4)]
+    rows = pa.table({"user": users, "query": ["q"] * 4, "urls": lists, "time": [TIME] * 4})
+    pq.write_table(rows, path)
+    spark = engines[1]
+    with spark:
+        spark.open("listed", [path], None, ["user", "urls"], ["urls"], z.Limits(text=limit))
+        held = "select array_length(urls), strlen(array_to_string(urls, '')) from listed"
+        found = spark.rows([Step("held", f"{held} order by user")])
+    assert found == [(limit, 0), (10, 9990), (1, limit + 1), (1, limit + 1)]
+    one, other = (entries(engine, path, text=limit) for engine in engines)
+    assert one == other
+    assert [urls is None for *_, urls in one] == [False, False, True, True]
+
+
 def test_the_largest_limit(engines: Engines, tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)

@@ -476,7 +476,7 @@ def _valid(name: str, kind: str, limits: Limits | None) -> str:
     """SQL of Spark: a column, without texts that are not UTF-8: a release could not hold them.
 
     Of a text over the limit only so much is left that it is seen to be, and in the place of a list
-    over it stand as many empty texts.
+    over it stands one text over it.
     """
     column = _quote(name)
     most = None if limits is None else min(limits.text, _MOST) + 1
@@ -487,8 +487,10 @@ def _valid(name: str, kind: str, limits: Limits | None) -> str:
         texts = f"transform({column}, each -> case when is_valid_utf8(each) then each end)"
         if most is not None:
             add = "(sum, each) -> sum + 1 + coalesce(octet_length(each), 0)"
-            long = f"aggregate({column}, 0L, {add}) >= {most}"
-            texts = f"case when {long} then array_repeat('', {most}) else {texts} end"
+            size = f"aggregate({column}, 0L, {add})"
+            # Of the row's own size, else Spark would make such a text for every plan.
+            long = f"array(repeat('x', cast(least({size}, {most}) as int)))"
+            texts = f"case when {size} >= {most} then {long} else {texts} end"
         return f"{texts} as {column}"
     return column
 
