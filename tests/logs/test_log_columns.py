@@ -193,6 +193,20 @@ def test_a_person_is_one_in_files_that_write_her_number_differently(
         assert entries(without, "user") == []
 
 
+@pytest.mark.parametrize("listed", [b"ann\n\xff\n", b"\xfe\xffann\n", b"ann\nbob\xe9\n"])
+def test_a_list_of_ids_that_is_not_utf8_leaves_nobody_in(
+    listed: bytes, tmp_path: Path, entries: Entries
+) -> None:
+    """An id of it that is not read could be anybody's."""
+    (tmp_path / "l.csv").write_bytes("user,query\nann,tea\nbobé,tea\n".encode())
+    (tmp_path / "ids.txt").write_bytes(listed)
+    log = replace(
+        read_log(tmp_path / "l.csv"), cleaning=Cleaning(exclude_users=tmp_path / "ids.txt")
+    )
+    with pytest.raises(LogError, match="ids that cannot be read, whose users would not be left"):
+        entries(log, "user")
+
+
 def test_dictionary_columns_are_text(tmp_path: Path, entries: Entries) -> None:
     words = pa.array(["ann", "bob", None]).dictionary_encode()
     pq.write_table(pa.table({"user": words, "query": words}), tmp_path / "l.parquet")

@@ -34,6 +34,7 @@ from mutations import (
     planted,
 )
 from mutations_composition import MUTATIONS as OF_COMPOSITION
+from mutations_inputs import MUTATIONS as OF_INPUTS
 from mutations_ledger import MUTATIONS as OF_LEDGER
 from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, THREE_ROUNDS
@@ -155,6 +156,7 @@ THE_COMMAND = "from zealous.cli import main\n\nmain()\n"
 ALL = (
     *MUTATIONS,
     *OF_COMPOSITION,
+    *OF_INPUTS,
     *OF_LEDGER,
     *OF_MECHANISMS,
     *OF_POOLED,

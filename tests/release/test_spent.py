@@ -118,6 +118,13 @@ def test_names_that_cannot_be_published_cost_nothing(name: str, tmp_path: Path) 
     assert entries(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", [".x", ".count", "a\0b"])
+def test_names_that_arrow_takes_for_paths_are_no_items(name: str) -> None:
+    for names, by in ((name,), None), (("drink", name), None), (("drink",), name):
+        with pytest.raises(UsageError, match="begins with a dot or holds a zero byte"):
+            z.columns(*names, items_per_user=1, by=by)
+
+
 @examples(15)
 @given(st.text(max_size=6).filter(lambda text: text.lower() != "uid"))
 def test_any_name_is_published_or_refused(
