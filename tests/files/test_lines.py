@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gc
+import threading
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
@@ -331,6 +333,31 @@ def test_a_block_of_tiny_lines_takes_little_memory(line: bytes, tmp_path: Path) 
     assert max(sizes, default=0) <= 1 << 15
     assert sum(sizes) == (200_000 if b"{" in line else 0)
     assert most < 24 << 20  # a list of these lines alone is no less than 8 MB
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_line_of_many_lists_is_not_searched_for_garbage_again_and_again(
+    is_on: bool, threads: int, tmp_path: Path
+) -> None:
+    path, here, searches = tmp_path / "log.jsonl", threading.get_ident(), []
+    path.write_bytes((b'{"user":[' + b"[]," * 100_000 + b'"ann"]}\n') * 6)
+
+    def count(phase: str, _: object) -> None:
+        if phase == "start" and threading.get_ident() != here:
+            searches.append(phase)
+
+    gc.callbacks.append(count)
+    try:
+        (gc.enable if is_on else gc.disable)()
+        found = list(records(path, JsonLines(), ["user"], ["user"], Skipped(), threads))
+        assert gc.isenabled() == is_on
+    finally:
+        gc.enable()
+        gc.callbacks.remove(count)
+    assert [row["user"] for each in found for row in each.to_pylist()] == [["ann"]] * 6
+    if threads == 1:  # of several one may leave it on for another that has just begun
+        assert len(searches) < 50  # and not one for every 700 lists
 
 
 @pytest.mark.parametrize("empty", [b"", codecs.BOM_UTF8])
