@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -203,7 +203,7 @@ def publishes(path: Path, name: str, engine: Engine) -> bool:
         columns=z.Columns(**columns),
         engine=engine if isinstance(engine, z.Spark) else None,
     )
-    files = {}
+    files: dict[str, Any] = {}
     for option, text in case.files.items():
         files[option] = path.with_name(f"{option}.csv")
         files[option].write_text(text)
