@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from zealous.items import queries
+from zealous.items.items_per_user import ItemsPerUser
+from zealous.logs.log import read_log
 from zealous.mechanisms.selection import Selection
 from zealous.planning.part_text import describe
 from zealous.planning.plan import plan
 from zealous.privacy.accounting.at_best import fewest_users, most_items
 from zealous.privacy.guarantee import Indistinguishability, ProbabilisticDP
+from zealous.release.publish import publish
 
 GOALS = [
     Indistinguishability(epsilon=epsilon, delta=delta, neighbors="add-remove")
@@ -73,4 +79,31 @@ def test_a_plan_of_a_small_log_says_it() -> None:
     (part,) = plan(goal, [queries(2)]).parts
     said = describe(part)
     assert "whatever the mechanism, an item of fewer than 7 users appears with less than" in said
-    assert "60 users give 17 items on average at most" in said
+    assert "60 users with at most 2 items each yield at most 17 items on average" in said
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "selection", "pooled"])
+def test_no_release_holds_more_items_than_its_plan_says(mechanism: str) -> None:
+    """Of people with many items: `pooled` finds more than the one of each that it counts."""
+    goal = Indistinguishability(epsilon=1, delta="1e-6", users=400, neighbors="add-remove")
+    planned = plan(goal, [queries(1)], mechanism=mechanism)
+    pairs = [(f"u{user}", f"q{(7 * user + n) % 60}") for user in range(400) for n in range(32)]
+    log = read_log(pa.table(dict(zip(("user", "query"), zip(*pairs, strict=True), strict=True))))
+    found = publish(log, planned, account=None)["queries"].arrow
+    said = re.search(r"yield at most ([0-9]+) items", describe(planned.parts[0]))
+    assert said is not None
+    assert found.num_rows <= int(said[1])
+    assert int(said[1]) == (914 if mechanism == "pooled" else 28)  # 32 items of each, or one
+    assert mechanism != "pooled" or found.num_rows > 28
+
+
+def test_of_a_public_list_and_before_a_look_no_number_of_items_is_said(tmp_path: Path) -> None:
+    """Items that nobody has are published, too; or hundreds of each person may be kept."""
+    goal = Indistinguishability(epsilon=1, delta="1e-6", users=100, neighbors="add-remove")
+    known = tmp_path / "known.csv"
+    known.write_text("query\ntea\n")
+    kind = queries(1)
+    looked = plan(goal, [ItemsPerUser(of=kind), kind], mechanism="auto")
+    for planned in (plan(goal, [kind], prior=known), plan(goal, [kind], domain=known), looked):
+        assert "yield at most" not in describe(planned.parts[-1])
+    assert looked.parts[-1].mechanism.deciding_items_per_user() == 512

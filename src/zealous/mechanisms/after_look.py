@@ -291,6 +291,11 @@ class AfterLook(MechanismDefaults):
         """By what it chooses, and in pooled rounds by what they find."""
         return True
 
+    def deciding_items_per_user(self) -> int | None:
+        """The most of all that can be chosen."""
+        possible = (_calibrated(self.goal, each).deciding_items_per_user() for each in CHOICES)
+        return max(each for each in possible if each is not None)
+
     def publication_probability(self, count: int) -> float:
         return self.mechanism.publication_probability(count)
 

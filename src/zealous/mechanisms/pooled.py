@@ -238,6 +238,10 @@ class Pooled(CountedKeys):
         kept = self.kept_items_per_user
         return pooled_loss(self.rounds, self.scale, kept, self.items_per_user, neighbors)
 
+    def deciding_items_per_user(self) -> int | None:
+        """Those that she keeps, of which m count in the end."""
+        return self.kept_items_per_user
+
     def publication_probability(self, count: int) -> float:
         """About the chance that an item of this many users is published.
 

@@ -119,6 +119,9 @@ class Prior(Pooled):
         del first
         return self if item_list is None else replace(self, prior=item_list)
 
+    def deciding_items_per_user(self) -> None:
+        """Listed items are published by noise alone, too."""
+
     def listed_items(self) -> pa.Table:
         """The list, each item once: one that were there twice would have two noises."""
         if self.prior is None:

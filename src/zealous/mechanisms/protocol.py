@@ -205,6 +205,13 @@ class CalibratedMechanism(Mechanism, Protocol):
             UsageError: They void the guarantee.
         """
 
+    def deciding_items_per_user(self) -> int | None:
+        """How many items of one user have a part in what is published, at most.
+
+        They follow from her own history and what is public. None where an item that nobody has may
+        be published, or where nothing is proven.
+        """
+
     # What a table that follows this one must know of it
 
     def decides_who_kept_what(self) -> bool:
@@ -365,6 +372,10 @@ class MechanismDefaults:
 
     def check_roles(self, roles: Collection[str]) -> None:
         """It takes whatever log there is."""
+
+    def deciding_items_per_user(self) -> int | None:
+        """Nothing is known of it."""
+        return None
 
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:
         """True without a second threshold: then users kept items of a list that was found first."""

@@ -85,6 +85,10 @@ class Thresholds(MechanismDefaults, ABC):
     def noise_quantile(self, confidence: float) -> int:
         """The noise on a count is at most this with such a probability."""
 
+    def deciding_items_per_user(self) -> int | None:
+        """Those that count."""
+        return self.items_per_user
+
     def publication_probability(self, count: int) -> float:
         return self.probability_above(count, self.tau_prime) if count >= self.tau else 0.0
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from zealous.mechanisms.choose import ASKED, DEFAULT
 from zealous.planning.part import Part, forecast
 from zealous.privacy.accounting.at_best import fewest_users, most_items
-from zealous.privacy.guarantee import format_number
+from zealous.privacy.guarantee import Guarantee, format_number
 from zealous.privacy.units import PRIVACY_UNITS, Unit
 
 _SMALL = 1_000  # items: a log that can yield more is not said to yield few
@@ -59,8 +59,7 @@ def describe(part: Part) -> str:
             f"  an item appears       with 5 / 50 / 95 % once it is among the items that count of "
             f"{appear.low} / {appear.half} / {appear.high} {part.goal.units()}"
         )
-    if mechanism.publication_probability(0) == 0:  # it publishes items of the log alone
-        lines += _limit_lines(part)
+    lines += _limit_lines(part)
     known = mechanism.interval(0.95)
     lines.append(
         f"  noise on a count      at most {known.error} in 95 of 100 cases"
@@ -85,17 +84,38 @@ def describe(part: Part) -> str:
 
 def _limit_lines(part: Part) -> list[str]:
     """What no mechanism can exceed; how many items that leaves, for a log of few users."""
-    least, users, units = fewest_users(part.goal), part.goal.users, part.goal.units()
-    if least is None or least == 1:
+    deciding, least = part.mechanism.deciding_items_per_user(), fewest_users(part.goal)
+    if deciding is None or least is None or least == 1:
         return []
     said = (
-        f"  at best               whatever the mechanism, an item of fewer than {least} {units} "
-        "appears with less than 50 %"
+        f"  at best               whatever the mechanism, an item of fewer than {least} "
+        f"{part.goal.units()} appears with less than 50 %"
     )
-    most = None if users is None else most_items(part.goal, users * part.mechanism.items_per_user)
-    if most is not None and most < _SMALL:
-        said += f"; {users:,} {units} give {most:,} items on average at most"
-    return [said]
+    few = few_items(part.goal, deciding)
+    return [f"{said}; {few}" if few else said]
+
+
+def few_items(goal: Guarantee, items_per_user: int) -> str:
+    """How many items a log can yield at best, where these are few; else nothing.
+
+    Args:
+        goal: What is promised, and about how many users.
+        items_per_user: How many items of one user have a part in what is published, at most.
+
+    >>> from zealous.privacy.guarantee import ProbabilisticDP
+    >>> few_items(ProbabilisticDP(epsilon=1, delta="0.001", users=60), 2)
+    '60 users with at most 2 items each yield at most 17 items on average'
+    """
+    if goal.users is None:
+        return ""
+    most = most_items(goal, goal.users * items_per_user)
+    if most is None or most >= _SMALL:
+        return ""
+    items, found = "item" + "s" * (items_per_user > 1), "item" + "s" * (most != 1)
+    return (
+        f"{goal.users:,} {goal.units()} with at most {items_per_user} {items} each yield at most "
+        f"{most:,} {found} on average"
+    )
 
 
 def _choice_lines(part: Part) -> list[str]:
