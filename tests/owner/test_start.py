@@ -461,6 +461,19 @@ def test_what_to_expect_is_said_of_each_kind() -> None:
         assert re.search(rf"{each.kind} +{each.items_per_user} +{each.users_to_appear} ", said)
 
 
+@pytest.mark.parametrize("items", [{"queries": 2}, {"queries": 2, "keywords": 5}])
+def test_a_small_log_is_told_how_many_items_it_yields_at_best(items: dict[str, int]) -> None:
+    """Every kind takes some of each person's items, and the whole release keeps the goal."""
+    goal = z.ProbabilisticDP(epsilon=1, delta="0.001", users=400)
+    wish, each = draft(goal, **items), sum(items.values())
+    most = 400 * each // 7  # an item needs 7 users
+    assert wish.most_items() == wish.figures()["most_items"] == most
+    said = " ".join(outlook_section(Page(80), wish, stated_users=True).split())
+    assert f"400 users with at most {each} items each yield at most {most} items on average" in said
+    large = draft(z.ProbabilisticDP(epsilon=1, delta="0.001", users=1_000_000), **items)
+    assert "yield at most" not in outlook_section(Page(80), large, stated_users=True)
+
+
 def test_a_delta_per_person_needs_no_confirmation() -> None:
     for users in (2, 999, 1000, 1001, 10_000_000):
         goal = z.Indistinguishability(

@@ -16,6 +16,7 @@ from zealous.errors import UsageError
 from zealous.items import Kind, parse_kinds
 from zealous.planning.part import forecast
 from zealous.planning.plan import Plan, plan
+from zealous.privacy.accounting.at_best import most_items
 from zealous.privacy.guarantee import DEFINITIONS, Guarantee, format_number
 from zealous.privacy.levels import LADDER, level_of, suspicion_after
 from zealous.privacy.promise import promise
@@ -112,6 +113,18 @@ class Draft:
             return "next to nothing"
         return "only the most frequent" if _LITTLE * needed > users else "a table"
 
+    def deciding_items_per_user(self) -> int | None:
+        """How many items of one user have a part in what is published; None if nothing is known."""
+        each = [part.mechanism.deciding_items_per_user() for part in self.planned.parts]
+        return None if None in each else sum(filter(None, each))
+
+    def most_items(self) -> int | None:
+        """How many items the release can hold on average, whatever the mechanisms."""
+        deciding, users = self.deciding_items_per_user(), self.goal.users
+        if deciding is None or users is None:
+            return None
+        return most_items(self.goal, users * deciding)
+
     def ladder(self) -> list[Rung]:
         """Other choices of epsilon, from the most private on."""
         choices = sorted({*LADDER, self.goal.epsilon})
@@ -176,6 +189,7 @@ class Draft:
             ],
             "users_to_appear": self.users_to_appear,
             "outlook": self.outlook(),
+            "most_items": self.most_items(),
             "kinds": [each._asdict() for each in self.by_kind()],
             "remedies": [each._asdict() for each in self.remedies()],
         }

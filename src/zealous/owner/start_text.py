@@ -11,6 +11,7 @@ from zealous.logs.column_names import Role
 from zealous.owner.advice import TextTable
 from zealous.owner.draft import Draft, KindOutlook, Outlook, Remedy, Rung, least_users
 from zealous.owner.start import FoundLog, Offer, with_values
+from zealous.planning.part_text import few_items
 from zealous.planning.plan import other_guarantee
 from zealous.privacy.accounting.at_best import fewest_users
 from zealous.privacy.guarantee import Unit, format_number, person_in_words
@@ -245,6 +246,7 @@ def outlook_section(page: Page, draft: Draft, stated_users: bool) -> str:
         "What will appear",
         expected or said,
         "" if expected else _kinds_table(kinds, units, stated_users),
+        _few_items(draft),
         "" if stated_users else bound,
         *_remedy_blocks(page, draft, remedies),
     )
@@ -276,6 +278,13 @@ def _kinds_table(kinds: Sequence[KindOutlook], units: str, stated_users: bool) -
         for each in kinds
     ]
     return align_columns([("kind", "items that count", units, last), *rows])
+
+
+def _few_items(draft: Draft) -> str:
+    """How many items such a log yields at best, where these are few."""
+    deciding = draft.deciding_items_per_user()
+    few = "" if deciding is None else few_items(draft.goal, deciding)
+    return f"{few}, whatever the mechanism." if few else ""
 
 
 def _limit(draft: Draft) -> list[str]:
