@@ -12,8 +12,8 @@ from functools import partial
 _SAME = (
     *("delta", "epsilon", "users", "period", "by", "basket", "max-size", "items-per-user", "split"),
     *("unit", "neighbors", "select", "bands", "tail"),
-    *("domain", "prior", "results", "mechanism", "engine", "block", "remove", "allow", "delimiter"),
-    *("encoding", "parameters-from", "documents", "seed", "sql"),
+    *("domain", "prior", "results", "mechanism", "engine", "block", "remove", "allow", "top"),
+    *("delimiter", "encoding", "parameters-from", "documents", "seed", "sql"),
 )
 _NAMES = {  # the first that fits counts
     r"--(?P<name>user|query|time|url|session|keywords)": "columns=z.Columns({name}=...)",

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from bundles import GOAL, made
 from click.testing import CliRunner
@@ -14,13 +15,23 @@ from click.testing import CliRunner
 from zealous.cli.review import review as command
 from zealous.errors import Refused, ReleaseError, UsageError
 from zealous.items import clicks, columns, queries
+from zealous.items.items_per_user import ItemsPerUser
 from zealous.items.personal import has_iban_digits, has_luhn_digit, looks_personal
 from zealous.logs.log import read_log
+from zealous.planning.plan import plan
 from zealous.privacy.guarantee import Indistinguishability, format_number
 from zealous.record.codec import to_json
 from zealous.release.bundle import Release, read_release
 from zealous.release.publish import publish
-from zealous.verification.review import ReviewResult, TermList, _flagging_rule, review, split_words
+from zealous.release.table import Table
+from zealous.verification.review import (
+    ReviewResult,
+    TermList,
+    _filter_table,
+    _flagging_rule,
+    review,
+    split_words,
+)
 from zealous.verification.verify import Verdict, verify
 
 
@@ -120,6 +131,64 @@ def test_allowed_stays_though_blocked(parent: Path, tmp_path: Path) -> None:
     assert "green tea" in items(found.release, "queries")
     assert "tea" not in items(found.release, "keywords")
     assert ("green tea", "shoes") not in items(found.release, "query-pairs")
+
+
+def rows(release: Release, kind: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in release[kind].arrow.to_pylist()]
+
+
+def test_the_most_frequent_rows_of_each_table_stay(parent: Path, tmp_path: Path) -> None:
+    whole = read_release(parent)
+    found = review(parent, top=2, output=tmp_path / "child")
+    assert not found.flagged
+    for kind, before in found.before.items():
+        assert rows(found.release, kind) == rows(whole, kind)[:2]
+        assert before > 2 or rows(found.release, kind) == rows(whole, kind)
+    assert repr(found).startswith(f"ReviewResult({sum(found.before.values()) - 8} of")
+    verdict = verify(tmp_path / "child", parent=parent)
+    assert verdict.ok
+    assert found.release.record.guarantee.definition == "indistinguishable"
+    assert whole.record.guarantee.definition == "probabilistic"
+    assert "the 2 most frequent rows" in (tmp_path / "child" / "README.md").read_text()
+
+
+def test_of_equal_counts_the_first_rows_of_the_table_stay() -> None:
+    table = Table(arrow=pa.table({"query": ["a", "b", "c", "d"], "count": [9, 7, 7, 7]}))
+    _, left = _filter_table("queries", table, lambda _: None, None, 2)
+    assert left.arrow["query"].to_pylist() == ["a", "b"]
+
+
+def test_rows_that_other_rules_remove_make_room_and_allowed_ones_stay(
+    parent: Path, tmp_path: Path
+) -> None:
+    whole = rows(read_release(parent), "queries")
+    first, last = whole[0][0], whole[-1][0]
+    remove = listed(tmp_path, first, name="remove")
+    found = review(parent, remove=remove, top=1)
+    assert rows(found.release, "queries") == whole[1:2]
+    allow = listed(tmp_path, last, name="allow")
+    found = review(parent, remove=remove, allow=allow, top=1)
+    assert rows(found.release, "queries") == [whole[1], whole[-1]]
+
+
+def test_a_release_with_no_more_rows_than_that_keeps_its_whole_guarantee(parent: Path) -> None:
+    found = review(parent, top=1000)
+    assert found.release.record.guarantee == read_release(parent).record.guarantee
+    with pytest.raises(UsageError, match="top must be a whole number of at least 1"):
+        review(parent, top=0)
+
+
+@pytest.mark.parametrize("top", [1, 3])
+def test_what_follows_a_look_is_verified_when_both_tables_are_cut(top: int, tmp_path: Path) -> None:
+    goal = Indistinguishability(epsilon=4, delta="1e-6", neighbors="add-remove")
+    kind = queries(3)
+    planned = plan(goal, [ItemsPerUser(of=kind), kind], mechanism="auto")
+    pairs = [(f"u{user}", f"q{n}") for user in range(100) for n in range(user % 5 + 1)]
+    log = read_log(pa.table(dict(zip(("user", "query"), zip(*pairs, strict=True), strict=True))))
+    target = publish(log, planned, account=None).write(tmp_path / "release")
+    found = review(target, top=top, output=tmp_path / "child")
+    assert len(found.release["queries"]) == top < found.before["queries"]
+    assert verify(tmp_path / "child", parent=target).ok
 
 
 def test_an_item_that_begins_with_the_comment_sign(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import click
 
 from zealous.cli import terminal
 from zealous.cli.help import JSON
-from zealous.cli.option_values import path_argument, path_option
+from zealous.cli.option_values import NUMBER, path_argument, path_option
 from zealous.record.codec import to_json
 from zealous.verification.review import ReviewResult
 from zealous.verification.review import review as run
@@ -19,14 +19,16 @@ _HELP = """Remove sensitive rows from a release before handing it over.
 
 Lists the rows that match a rule and writes the rest as a new release, a child, at no budget.
 Without -o nothing is written: look first, put what may stay on the --allow list, then write. Names
-of people are not recognised: read the tables, and block what must be removed. The child keeps
-(epsilon, delta)-indistinguishability, but not probabilistic differential privacy.
+of people are not recognised: read the tables, and block what must be removed. --top K cuts each
+table to its K most frequent rows. The child keeps (epsilon, delta)-indistinguishability, but not
+probabilistic differential privacy.
 
 \b
 Examples:
   zealous review release --flag-pii
   zealous review release --block names.txt --allow fine.txt --flag-pii \\
       -o reviewed
+  zealous review release --top 100 -o top-100
 """
 
 
@@ -44,6 +46,13 @@ Examples:
     "--allow", metavar="FILE", help="Items to keep, one per line, columns separated by tabs."
 )
 @click.option("--flag-pii", is_flag=True, help="Remove rows that look like personal data.")
+@click.option(
+    "--top",
+    type=NUMBER,
+    metavar="K",
+    help="Keep the K most frequent rows of each table that the other rules leave, by their "
+    "published counts, and remove the others.",
+)
 @path_option(
     "-o",
     "--output",
@@ -57,6 +66,7 @@ def review(
     remove: Path | None,
     allow: Path | None,
     flag_pii: bool,
+    top: int | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -68,6 +78,7 @@ def review(
             remove=remove,
             allow=allow,
             flag_pii=flag_pii,
+            top=top,
             output=output,
             say=say,
         )

@@ -24,7 +24,7 @@ from zealous.ledger import fingerprint
 from zealous.libraries import pa
 from zealous.planning.from_record import guarantee_from_record
 from zealous.planning.plan import Plan, theorem
-from zealous.privacy.guarantee import Indistinguishability
+from zealous.privacy.guarantee import Indistinguishability, positive_integer
 from zealous.record.record import Record, ReviewRecord
 from zealous.release.bundle import Release, read_release, release_folder
 from zealous.release.provenance import software, today
@@ -78,7 +78,7 @@ class ReviewResult:
     directory: Place | None
 
     def __repr__(self) -> str:
-        removed = sum(not each.kept for each in self.flagged)
+        removed = sum(before - len(self.release[kind]) for kind, before in self.before.items())
         return f"ReviewResult({removed:,} of {sum(self.before.values()):,} rows removed)"
 
 
@@ -100,6 +100,7 @@ def review(
     remove: str | Path | None = None,
     allow: str | Path | None = None,
     flag_pii: bool = False,
+    top: int | None = None,
     output: str | Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> ReviewResult:
@@ -117,14 +118,19 @@ def review(
         remove: A file with an item on each line, its columns separated by tabs; these go.
         allow: Likewise; these stay, whatever the rules say.
         flag_pii: Whether rows that look like personal data go.
+        top: How many rows of each table stay, the most frequent by published counts; of equal
+            counts those that come first in the table.
         output: A new directory for the child; None to look without writing.
         say: Receives progress.
     """
-    if block is None and remove is None and not flag_pii:
+    if block is None and remove is None and not flag_pii and top is None:
         raise UsageError(
             "no rule to review by: give --block FILE with terms or --remove FILE with items that "
-            "must go, --flag-pii to find what looks like personal data, or several of them"
+            "must go, --flag-pii to find what looks like personal data, --top to keep the most "
+            "frequent rows alone, or several of them"
         )
+    if top is not None:
+        positive_integer(top, "top")
     parent = release_folder(release)
     blocked = _read_terms(Path(block), "--block") if block is not None else None
     removed = _read_terms(Path(remove), "--remove") if remove is not None else None
@@ -139,11 +145,11 @@ def review(
     tables: dict[str, Table] = {}
     for kind, table in whole.items():
         say(f"looking at {kind}")
-        found, tables[kind] = _filter_table(kind, table, reason_to_flag, allowed)
+        found, tables[kind] = _filter_table(kind, table, reason_to_flag, allowed, top)
         flagged += found
     for items in filter(None, (removed, allowed)):
         _tell_of_absent(items, whole, say)
-    rules = _rule_texts(blocked, removed, allowed, flag_pii)
+    rules = _rule_texts(blocked, removed, allowed, flag_pii, top)
     child = Release(record=_child_record(whole, fingerprint(parent), tables, rules), tables=tables)
     return ReviewResult(
         release=child,
@@ -242,18 +248,26 @@ def _flagging_rule(
 
 
 def _filter_table(
-    kind: str, table: Table, reason_to_flag: Callable[[Item], str | None], allowed: TermList | None
+    kind: str,
+    table: Table,
+    reason_to_flag: Callable[[Item], str | None],
+    allowed: TermList | None,
+    top: int | None,
 ) -> tuple[list[FlaggedRow], Table]:
-    flagged, stays = [], []
+    """The rows that a rule catches, and what stays, of a table that begins with the largest."""
+    flagged: list[FlaggedRow] = []
+    stays: list[bool] = []
+    left = len(table) if top is None else top
     for row in zip(*(column.to_pylist() for column in table.arrow.columns), strict=True):
         item, count = row[:-1], row[-1]
         why = reason_to_flag(item)
-        kept = why is not None and allowed is not None and _normalized_item(item) in allowed.values
+        always = allowed is not None and _normalized_item(item) in allowed.values
         if why is not None:
-            flagged.append(FlaggedRow(kind=kind, item=item, count=count, why=why, kept=kept))
-        stays.append(why is None or kept)
-    left = table.arrow.filter(pa.array(stays, pa.bool_())).combine_chunks()
-    return flagged, Table(arrow=left)
+            flagged.append(FlaggedRow(kind=kind, item=item, count=count, why=why, kept=always))
+        stays.append(always or (why is None and left > 0))
+        left -= stays[-1]
+    rows = table.arrow.filter(pa.array(stays, pa.bool_())).combine_chunks()
+    return flagged, Table(arrow=rows)
 
 
 def _tell_of_absent(items: TermList, release: Release, say: Callable[[str], None]) -> None:
@@ -272,7 +286,11 @@ def _tell_of_absent(items: TermList, release: Release, say: Callable[[str], None
 
 
 def _rule_texts(
-    blocked: TermList | None, removed: TermList | None, allowed: TermList | None, flag_pii: bool
+    blocked: TermList | None,
+    removed: TermList | None,
+    allowed: TermList | None,
+    flag_pii: bool,
+    top: int | None,
 ) -> list[str]:
     return [
         *([f"to be removed: items of the list {removed.description}"] if removed else []),
@@ -284,6 +302,11 @@ def _rule_texts(
         *(
             ["to be removed: rows that look like personal data, by zealous's patterns"]
             if flag_pii
+            else []
+        ),
+        *(
+            [f"kept of each table: the {top:,} most frequent rows that no other rule removes"]
+            if top is not None
             else []
         ),
         *(
