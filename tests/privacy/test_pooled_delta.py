@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -255,6 +256,35 @@ def test_a_calibrated_mechanism_keeps_its_goal_and_wastes_little(
 def test_a_threshold_far_away_takes_no_time(threshold: int) -> None:
     far = PooledRound(scale=1, multiplier=1, threshold=threshold, steepness=0, cap=0)
     assert 0 < pooled_exposure([far], 2) < Fraction(1, 10**300)
+
+
+def upper_tail(x: Decimal) -> Decimal:
+    """P(N(0, 1) > x) for x from 5 on, with 150 digits, by its continued fraction."""
+    fraction = x
+    for n in range(4000, 0, -1):
+        fraction = x + n / fraction
+    pi = Decimal(
+        "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862"
+    )
+    return (-x * x / 2).exp() / (2 * pi).sqrt() / fraction
+
+
+@pytest.mark.parametrize("deviations", [5, 30, 997, 1003, 10**12, 10**40])
+def test_the_exposure_is_rounded_up_however_far_the_threshold(deviations: int) -> None:
+    scale, part = 977, 7
+    reach = part * (LENGTH + Fraction(1, 2))
+    threshold = math.floor(deviations * part * scale + reach)
+    each = PooledRound(scale=scale, part=part, threshold=threshold, steepness=0, cap=0)
+    found = pooled_exposure([each], 1)
+    assert found > 0
+    if deviations < 1000:
+        with localcontext(Context(prec=150, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+            x = (threshold + 1 - part * (LENGTH + Decimal("0.5"))) / (part * scale)
+            true = (1 / Decimal(24 * scale**2)).exp() * upper_tail(x)
+            most = Decimal(found.numerator) / Decimal(found.denominator)
+            assert true < most < true * (1 + Decimal("1e-50"))
+    else:
+        assert found >= Fraction(1, 10**305)
 
 
 def test_what_a_plan_spends_is_what_its_rounds_and_counts_move() -> None:
