@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +49,7 @@ from zealous.audit.theorems import noise
 from zealous.audit.trials import Tally, outcomes, run_trials, tally_outcomes
 from zealous.cli.audit import audit as command
 from zealous.errors import UsageError
+from zealous.mechanisms.after_look import AfterLook
 from zealous.mechanisms.choose import MECHANISMS
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import Indistinguishability, Neighbors, ProbabilisticDP
@@ -195,6 +197,35 @@ def test_the_logs_keep_within_what_the_plan_declares(setting: Setting) -> None:
     for pair in setting.pairs:
         for log in (pair.left, pair.right or ()):
             assert len({line.partition(",")[0].strip(' "') for line in log}) <= users, pair.name
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [each for each in PLANS if each.part.mechanism.name == AfterLook.name],
+    ids=lambda setting: setting.name,
+)
+def test_a_look_at_all_copies_chooses_what_the_setting_expects(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = []
+    release = AfterLook.release
+
+    def watched(self: AfterLook, *arguments: Any) -> Any:
+        chosen.append(self.chosen)
+        return release(self, *arguments)
+
+    monkeypatch.setattr(AfterLook, "release", watched)
+    outcomes(setting, 600)
+    expected = setting.part.mechanism
+    assert isinstance(expected, AfterLook)
+    assert expected.chosen is not None
+    assert chosen == [expected.chosen]
+
+
+def test_both_mechanisms_that_a_look_can_choose_are_tried() -> None:
+    looked = [each.part.mechanism for each in PLANS]
+    chosen = {each.chosen.name for each in looked if isinstance(each, AfterLook) and each.chosen}
+    assert chosen == {"selection", "pooled"}
 
 
 def test_neighbouring_logs_differ_in_one_user_alone() -> None:

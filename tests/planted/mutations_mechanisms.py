@@ -340,6 +340,20 @@ MUTATIONS = [
         trials=12_000,
     ),
     Mutation(
+        "look: pooled rounds that it chose count with a fifth of their noise",
+        "after a look, pooled",
+        "m popular items more, together",
+        (
+            Change(
+                "mechanisms/after_look.py",
+                "return self.chosen.release(count, random_bytes)",
+                "less = replace(self.chosen, scale=self.chosen.scale / 5)\n"
+                "        return less.release(count, random_bytes)",
+            ),
+        ),
+        trials=6_000,
+    ),
+    Mutation(
         "look: its noise is forgotten",
         TESTS,
         "test_after_look.py::test_the_choice_follows_from_the_published_table_and_not_from_the_true_one",

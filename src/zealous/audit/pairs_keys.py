@@ -7,7 +7,7 @@ absent.
 
 from __future__ import annotations
 
-from zealous.audit.pairs import Pair, Shape, each_item, lines_of_others, lines_of_user
+from zealous.audit.pairs import Lines, Pair, Shape, each_item, lines_of_others, lines_of_user
 
 _ROWS = 16
 _UNDECIDED = 8  # people
@@ -41,15 +41,29 @@ def weight_tipped(_: Shape) -> Pair:
 
     Nobody else gives it first: each has two items of her own that she has more often.
     """
-    rest = tuple(
+    rest = _undecided(0, 10)
+    return Pair("one user tips what others give", rest, rest + lines_of_user([0]), ((0,),), every=4)
+
+
+def weights_tipped_both_ways(_: Shape) -> Pair:
+    """Replaced, she lowers one such weight and raises another."""
+    rest = _undecided(0, 10) + _undecided(1, 10 + 2 * _UNDECIDED)
+    left, right = rest + lines_of_user([0]), rest + lines_of_user([1])
+    return Pair(
+        "one user tips what others give, both ways", left, right, each_item([0, 1]), every=4
+    )
+
+
+def _undecided(item: int, own: int) -> Lines:
+    """People who have an item, and before it two of their own, whose numbers begin there."""
+    return tuple(
         line
         for i in range(_UNDECIDED)
         for line in (
-            *lines_of_user([10 + 2 * i, 11 + 2 * i], f"w{i}-@", rows=2),
-            *lines_of_user([0], f"w{i}-@"),
+            *lines_of_user([own + 2 * i, own + 2 * i + 1], f"w{item}{i}-@", rows=2),
+            *lines_of_user([item], f"w{item}{i}-@"),
         )
     )
-    return Pair("one user tips what others give", rest, rest + lines_of_user([0]), ((0,),), every=4)
 
 
 def several_popular_items(shape: Shape) -> Pair:

@@ -49,12 +49,12 @@ def settings() -> list[Setting]:
     """What a plan gives; rounds in which people give nearly all to what did best so far; a list."""
     joining = partial(Indistinguishability, neighbors="add-remove")
     return [
-        _setting(
+        pooled_setting(
             "pooled, m = 2",
             plan(Indistinguishability(epsilon=1, delta="0.3"), [queries(2)], mechanism="pooled"),
             [pairs.popular_items_replaced, pairs.m_items_of_one_user, keys.item_in_many_rows],
         ),
-        _setting(
+        pooled_setting(
             "three pooled rounds, add-remove",
             _plan_with(joining(epsilon=3, delta="0.5"), _THREE_ROUNDS),
             [
@@ -66,7 +66,12 @@ def settings() -> list[Setting]:
                 keys.several_popular_items,
             ],
         ),
-        _setting(
+        pooled_setting(
+            "three pooled rounds, replace",
+            _plan_with(Indistinguishability(epsilon=3, delta="0.9"), _THREE_ROUNDS),
+            [pairs.unique_items_replaced, keys.weights_tipped_both_ways],
+        ),
+        pooled_setting(
             "one round with a prior, add-remove",
             _plan_with(joining(epsilon=1, delta="0.02"), _ONE_ROUND),
             [pairs.m_items_of_one_user, keys.all_listed_items, keys.item_listed_many_times],
@@ -80,14 +85,15 @@ def _plan_with(goal: Guarantee, mechanism: Pooled) -> Plan:
     return Plan(goal=goal, parts=(Part(kind=kind, goal=goal, mechanism=mechanism, delta=delta),))
 
 
-def _setting(name: str, planned: Plan, builders: Sequence[Builder]) -> Setting:
-    made = planned.parts[-1].mechanism
-    assert isinstance(made, Pooled)  # noqa: S101
-    deviation = math.hypot(*(each.part * each.scale for each in made.rounds))
-    parts = sum(each.part for each in made.rounds)
+def pooled_setting(name: str, planned: Plan, builders: Sequence[Builder]) -> Setting:
+    """A plan that ends with pooled rounds, and pairs where what is popular is sure to be a key."""
+    figures = planned.parts[-1].mechanism.parameters()["parameters"]
+    rounds = figures["rounds"]
+    deviation = math.hypot(*(each["part"] * each["scale"] for each in rounds))
+    parts = sum(each["part"] for each in rounds)
     each = _WEIGHT / math.sqrt(planned.parts[-1].kind.items_per_user)  # others keep as many
-    popular = math.ceil((made.rounds[-1].threshold + _SURE * deviation) / (parts * each))
-    tried = build_pairs(planned, builders, popular, (made.kept_items_per_user,))
+    popular = math.ceil((rounds[-1]["threshold"] + _SURE * deviation) / (parts * each))
+    tried = build_pairs(planned, builders, popular, (figures["kept_items_per_user"],))
     return Setting(
         name=name,
         planned=planned,
