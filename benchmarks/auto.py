@@ -1,7 +1,7 @@
 """How far `auto` with a look is from the best single choice in hindsight, on a grid of tables.
 
     python benchmarks/auto.py [--users 1000 10000] [--means 1.2 2 5 15 60] [--exponents 0.7 1.2 1.7]
-        [--draws 3] [--neighbors add-remove] [--tables TABLE:USER:COLUMN ...] [-o auto.json]
+        [--draws 3] [--neighbors add-remove] [--tables TABLE:USER:COLUMN ...] [-o FILE]
 
 Each generated table has so many users with so many different items on average, of items whose
 popularity falls with that power of their rank. A single choice is one mechanism with one bound at
@@ -10,8 +10,10 @@ rounds with every number of kept items that the look can choose. `auto` spends 0
 the look, and the rest on what it chooses. The best of many choices, each drawn a few times, owes
 some of its lead to luck, so it is drawn anew, as often again, before `auto` is compared with it.
 
-Prints a row for each table, and the worst share among tables whose best choice publishes 20 items
-or more: a draw alone moves smaller ones by more than the choice does.
+Results go to auto.json after every table, in place of what was measured of it before. Printed are
+all of them, and for each relation and number of users the mean share and the worst, of tables whose
+best choice publishes 20 items or more: a draw alone moves smaller ones by more than the choice
+does. The goal is a share of 0.95 at worst. `--report` only prints.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
+from best_setting import HERE, add_output
 from looks import LOOK, choice_name, noisy_choice, users_by_range
 
 import zealous as z
@@ -38,6 +42,7 @@ from zealous.privacy.guarantee import Neighbors
 from zealous.study.releases.encoded_log import CachedCounting, encode
 
 DELTA = "1e-6"
+GOAL = 0.95  # the least share that was aimed at
 FEW = 20  # items, below which a share says little
 LOOKS = 20  # drawn for each draw of a release: they cost next to nothing
 SINGLE = (*(("gaussian", m) for m in (2, 5, 10, 20)), ("pooled", 10))
@@ -45,19 +50,35 @@ SINGLE = (*(("gaussian", m) for m in (2, 5, 10, 20)), ("pooled", 10))
 
 def main() -> None:
     arguments = _arguments()
-    rows = []
-    for name, log, kind in _tables(arguments):
-        rows.append({"table": name, **_measure(log, kind, arguments.neighbors, arguments.draws)})
-        print(_line(rows[-1]), flush=True)
-    if arguments.output is not None:
-        arguments.output.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    judged = [row for row in rows if row["best"] >= FEW]
-    if judged:
+    path = arguments.output
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    for part, name, log, kind in () if arguments.report else _tables(arguments):
+        head = {"neighbors": arguments.neighbors, "part": part, "table": name}
+        row = head | _measure(log, kind, arguments.neighbors, arguments.draws)
+        print(_line(row), file=sys.stderr, flush=True)
+        rows = [each for each in rows if any(each[key] != head[key] for key in head)] + [row]
+        path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    print("\n".join([*map(_line, rows), "", *_parts(rows)]))
+
+
+def _parts(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """For each part of the grid the mean share and the worst."""
+    yield f"| relation | part | tables | draws of each | mean share | worst | goal {GOAL:g} |"
+    yield "|---|---|---|---|---|---|---|"
+    parts = dict.fromkeys((row["neighbors"], row["part"]) for row in rows)
+    for relation, part in parts:
+        found = [row for row in rows if (row["neighbors"], row["part"]) == (relation, part)]
+        judged = [row for row in found if row["best"] >= FEW]
+        shares = [row["share"] for row in judged]
+        draws = " to ".join(map(str, sorted({row["draws"] for row in found})))
+        head = f"| {relation} | {part} | {len(judged)} of {len(found)} | {draws}"
+        if not judged:
+            yield f"{head} | | no table of which {FEW} items or more can be published | |"
+            continue
         worst = min(judged, key=lambda row: row["share"])
         told = f"{worst['share']:.2f} of {worst['best_name']}, {worst['table']}"
-        print(f"\nworst of {len(judged)} tables: {told}")
-    else:
-        print(f"\nno table of which {FEW} items or more can be published")
+        met = "met" if worst["share"] >= GOAL else "not met"
+        yield f"{head} | {sum(shares) / len(shares):.2f} | {told} | {met} |"
 
 
 def _arguments() -> argparse.Namespace:
@@ -70,21 +91,23 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--neighbors", choices=get_args(Neighbors), default="add-remove")
     parser.add_argument("--tables", nargs="*", default=[], metavar="FILE:USER:COLUMN")
-    parser.add_argument("-o", "--output", type=Path)
+    add_output(parser, HERE / "auto.json")
     return parser.parse_args()
 
 
-def _tables(arguments: argparse.Namespace) -> Iterator[tuple[str, z.Log, Any]]:
+def _tables(arguments: argparse.Namespace) -> Iterator[tuple[str, str, z.Log, Any]]:
+    """The part of the grid that each table is in, its name, its rows and what is counted."""
     kind = z.columns("item", items_per_user=10)
     for users in arguments.users:
         for mean in arguments.means:
             for exponent in arguments.exponents:
                 table = _generated(users, mean, exponent)
-                yield f"{users:,} users, {mean:g} items, {exponent:g}", z.read_log(table), kind
+                part = f"{users:,} users"
+                yield part, f"{part}, {mean:g} items, {exponent:g}", z.read_log(table), kind
     for text in arguments.tables:
         path, user, column = text.rsplit(":", 2)
         log = z.read_log(path, columns=z.Columns(user=user))
-        yield Path(path).name, log, z.columns(column, items_per_user=10)
+        yield "given", Path(path).name, log, z.columns(column, items_per_user=10)
 
 
 def _generated(users: int, mean: float, exponent: float, items: int = 100_000) -> pa.Table:
@@ -132,6 +155,7 @@ def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[st
         auto = float(np.mean([after_look(choice, key) for choice, key in chosen]))
     most_chosen = max((each for each, _ in chosen), key=[each for each, _ in chosen].count)
     return {
+        "draws": draws,
         "auto": auto,
         "chosen": choice_name(most_chosen),
         "best": best,
@@ -143,8 +167,8 @@ def _measure(log: z.Log, kind: Any, neighbors: Neighbors, draws: int) -> dict[st
 
 def _line(row: dict[str, Any]) -> str:
     return (
-        f"{row['table']:34} auto {row['auto']:8.1f} ({row['chosen']})   best {row['best']:8.1f} "
-        f"({row['best_name']})   {row['share']:.2f}"
+        f"{row['table']:34} {row['neighbors']:10} auto {row['auto']:8.1f} ({row['chosen']})   "
+        f"best {row['best']:8.1f} ({row['best_name']})   {row['share']:.2f}"
     )
 
 

@@ -12,17 +12,19 @@ Peers (PipelineDP and OpenDP, in environments of their own) and the set unions o
 mechanisms_rivals.py are measured under add-remove, the relation of their claims.
 
 Real tables stand in ../shared/data where available. Results go to mechanisms.json after every
-table, in place of what was measured before, and all are printed as Markdown; `--report` only
-prints, `--only pooled auto` measures some mechanisms and keeps the others' rows.
+table, in place of what was measured before, and all are printed as Markdown, with what pooled
+rounds were to reach and whether they do. `--report` only prints, `--only pooled auto` measures
+some mechanisms and keeps the others' rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,14 @@ HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 30)
 KEY_BOUNDS = (2, 10, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
+RELATIONS = ("add-remove", "replace")
+TARGETS = {  # items of pooled rounds, as a multiple of those of the best other
+    "online_retail": 3.0,
+    "generated, 50,000 users": 1.45,
+    "generated, 500,000 users": 1.45,
+    "patient_diagnoses": 1.05,
+    "page visits": 1.05,
+}
 REPEATED_SELECTION = "repeated selection"
 NAMES = (
     *(*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, REPEATED_SELECTION),
@@ -71,13 +81,15 @@ NAMES = (
 
 def main() -> None:
     arguments = _arguments()
-    for name, found in measured_tables(arguments, _rows).items():
+    results = measured_tables(arguments, _rows)
+    for name, found in results.items():
         print("\n".join(_markdown(name, found)))
+    print("\n".join(_targets(results)))
 
 
 def _arguments() -> argparse.Namespace:
     parser = table_options(__doc__, users=[50_000, 500_000], draws=5)
-    parser.add_argument("--neighbors", nargs="+", default=["add-remove", "replace"])
+    parser.add_argument("--neighbors", nargs="+", default=RELATIONS)
     parser.add_argument("--bounds", type=int, nargs="+", help="m to try, in place of the usual")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="MECHANISM")
     add_output(parser, HERE / "mechanisms.json")
@@ -168,12 +180,38 @@ def _markdown(name: str, found: dict[str, Any]) -> Iterator[str]:
         yield "| mechanism | setting | items | covered mass | mean error | median relative error |"
         yield "|---|---|---|---|---|---|"
         yield from map(_line, rows)
-        others = [row for row in rows if row["mechanism"] not in NOT_OTHERS]
-        best = max(others, key=lambda row: row["items"]["mean"])
+        best = _best_other(rows)
         for row in rows:
             if row["mechanism"] in NOT_OTHERS and best["items"]["mean"]:
                 ratio = row["items"]["mean"] / best["items"]["mean"]
                 yield f"\n{row['mechanism']}: {ratio:.2f} of {best['mechanism']}, the best other"
+
+
+def _best_other(rows: Sequence[Row]) -> Row:
+    """The row of most items, of those that `pooled` and `auto` are compared with."""
+    others = [row for row in rows if row["mechanism"] not in NOT_OTHERS]
+    return max(others, key=lambda row: row["items"]["mean"])
+
+
+def _targets(results: Mapping[str, Any]) -> Iterator[str]:
+    """What pooled rounds were to reach on each table under each relation, and what they do."""
+    yield "\n**Targets**: items of `pooled`, as a multiple of those of the best other"
+    yield "(under replace the best other of ours: peers and rivals are measured under add-remove)\n"
+    yield "| table | relation | draws | pooled | best other | ratio | target | |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for (name, target), relation in product(TARGETS.items(), RELATIONS):
+        found = results.get(name, {"rows": [], "draws": 0})
+        rows = [row for row in found["rows"] if row["neighbors"] == relation]
+        pooled = [row["items"]["mean"] for row in rows if row["mechanism"] == "pooled"]
+        if not pooled or len(rows) == len(pooled):
+            yield f"| {name} | {relation} | | | | | {target:g} | not measured |"
+            continue
+        best = _best_other(rows)
+        most = best["items"]["mean"]
+        met = pooled[0] >= target * most
+        cells = [name, relation, found["draws"], f"{pooled[0]:,.1f}"]
+        cells += [f"{best['mechanism']} {most:,.1f}", f"{pooled[0] / most:.2f}" if most else ""]
+        yield f"| {' | '.join(map(str, cells))} | {target:g} | {'met' if met else 'not met'} |"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -42,7 +42,13 @@ pq.write_table(pa.table({{n: [row[i] for row in rows] for i, n in enumerate(name
 COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output must hold
     "publish.py": (["--users", "300", "--rounds", "1"], "| query-pairs |"),
     "whole.py": (["--users", "300", "--rounds", "1", "--only", "four kinds", "CSV"], "| CSV |"),
-    "auto.py": (["--users", "300", "--means", "1.2", "--exponents", "2", "--draws", "1"], "auto"),
+    "auto.py": (
+        [
+            *("--users", "300", "--means", "1.2", "--exponents", "2", "--draws", "1"),
+            *("--output", "auto-here.json"),
+        ],
+        "| add-remove | 300 users | 0 of 1 | 1 |",
+    ),
     "bounds.py": (
         ["--real", "--users", "300", "--epsilons", "5", "--draws", "1"],
         "| generated, 300 users | 5 |",
@@ -176,6 +182,43 @@ def test_a_command_runs(script: str, copy: Path) -> None:
     assert told in output, output
     if script.startswith("peers/check"):
         assert "Error" not in output
+
+
+def test_what_was_kept_of_the_mechanisms_is_printed_with_each_target(copy: Path) -> None:
+    """On the one table twice as many items, on the other too few."""
+    rows = [
+        {"neighbors": "add-remove", "mechanism": mechanism, "setting": "m = 1"}
+        | {"items": {"mean": mean, "low": mean, "high": mean}}
+        | dict.fromkeys(("covered", "error", "relative_error"))
+        for mechanism, mean in (("gaussian", 100), ("OpenDP", 120), ("pooled", 240), ("auto", 300))
+    ]
+    head = {"users": 9, "distinct_items": 9, "pairs": 9, "used": "", "draws": 5, "rows": rows}
+    kept = {"page visits": head, "online_retail": head}
+    (copy / "kept.json").write_text(json.dumps(kept))
+    found = run(copy, "mechanisms.py", "--report", "-o", "kept.json")
+    line = "| {} | add-remove | 5 | 240.0 | OpenDP 120.0 | 2.00 | {} | {} |"
+    assert line.format("page visits", "1.05", "met") in found
+    assert line.format("online_retail", "3", "not met") in found
+    assert "| online_retail | replace | | | | | 3 | not measured |" in found
+
+
+def test_what_was_kept_of_auto_is_printed_with_the_worst_of_each_part(copy: Path) -> None:
+    chosen = {"chosen": "selection", "best_name": "pooled", "items": {}, "draws": 3}
+    rows = [
+        {"neighbors": "add-remove", "part": part, "table": table, "auto": auto, "best": best}
+        | {"share": auto / best}
+        | chosen
+        for part, table, auto, best in (
+            ("1,000 users", "a", 24.0, 30.0),
+            ("1,000 users", "b", 30.0, 30.0),
+            ("1,000 users", "c", 1.0, 10.0),
+            ("10,000 users", "d", 99.0, 100.0),
+        )
+    ]
+    (copy / "kept-auto.json").write_text(json.dumps(rows))
+    found = run(copy, "auto.py", "--report", "-o", "kept-auto.json")
+    assert "| add-remove | 1,000 users | 2 of 3 | 3 | 0.90 | 0.80 of pooled, a | not met |" in found
+    assert "| add-remove | 10,000 users | 1 of 1 | 3 | 0.99 | 0.99 of pooled, d | met |" in found
 
 
 @SPARK
