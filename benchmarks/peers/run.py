@@ -101,7 +101,7 @@ def _present(entry: str) -> bool:
     else:
         module = "zealous.engines.spark" if entry == "zealous-spark" else "zealous"
         found = importlib.util.find_spec(module) is not None
-        hint = "pip install 'zealous[spark]'"
+        hint = "pip install '.[spark]'"
     if not found:
         print(f"{entry} is left out: {hint}", file=sys.stderr)
     return found

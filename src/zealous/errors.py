@@ -46,6 +46,17 @@ class UsageError(ZealousError, ValueError):
     """A parameter is wrong or missing."""
 
 
+def missing_extra(problem: str, extra: str) -> UsageError:
+    """That packages are missing, and how to install them.
+
+    Never by the bare name of zealous: on a package index it is another project's.
+    """
+    return UsageError(
+        f"{problem}: install zealous with its extra '{extra}', in the folder of its source: "
+        f"pip install '.[{extra}]'"
+    )
+
+
 class LogError(ZealousError):
     """The log cannot be read as declared."""
 

@@ -315,7 +315,7 @@ def test_other_databases_of_adbc_are_read_by_the_same_code(postgres: str) -> Non
 def test_how_other_databases_are_connected_to(
     url: str, connected: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UsageError, match=f"pip install .* adbc-driver-{name.partition(':')[0]}"):
+    with pytest.raises(UsageError, match=f"pip install adbc-driver-{name.partition(':')[0]}"):
         z.read_log(url, sql=SQL)
     given: list[Any] = []
 

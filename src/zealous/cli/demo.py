@@ -24,7 +24,7 @@ Makes a log of invented people, publishes its frequent queries at epsilon 2, ver
 and lets an attacker with fake accounts try both k-anonymity and the release. Takes about a minute.
 All figures are measured in this run; the log, the release and its ledger stay in DIR. --study then
 compares how useful ZEALOUS and the anonymity methods leave the log, as in the paper, and writes a
-report: about two minutes more, and it needs zealous[study].
+report: about two minutes more, and it needs the extra 'study'.
 
 \b
 Examples:

@@ -9,14 +9,14 @@ import click
 
 from zealous.cli import terminal
 from zealous.cli.option_values import path_argument, path_option
-from zealous.errors import UsageError
+from zealous.errors import UsageError, missing_extra
 
 _HELP = """Plan, approve, publish, explore, review and sign in a browser, on this machine.
 
 Prints its address on the first line, which works once, and opens it in a browser. It sees only the
 FOLDERs, or the current one if none is named: put the log and its ledger there. Nothing is fetched
 from elsewhere, and nobody on another machine can reach it. With --release alone it shows a release
-to its recipient, and changes nothing. It needs zealous[web].
+to its recipient, and changes nothing. It needs the extra 'web'.
 
 \b
 Examples:
@@ -52,7 +52,7 @@ def serve(
 ) -> None:
     """Plan, approve, publish, explore, review and sign in a browser."""
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise UsageError("the workbench needs two small packages: pip install 'zealous[web]'")
+        raise missing_extra("the workbench needs two small packages", "web")
     # What is slow to load is loaded by whoever runs it, and not to show its help.
     from zealous.web.bench import Bench
     from zealous.web.folders import Folders

@@ -1,4 +1,4 @@
-"""Apache Spark: for logs that are on a cluster. Needs `pip install 'zealous[spark]'` and Java 17.
+"""Apache Spark: for logs that are on a cluster. Needs the extra `spark` and Java 17.
 
 Nothing here uses RDDs, so that any session will do: one of our own, a notebook's, Spark Connect.
 Nothing is kept in memory but what `materialize` is given; what `append_rows` is given is kept on

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from zealous.engines import executor
-from zealous.errors import LogError, UsageError, ZealousError
+from zealous.errors import LogError, ZealousError, missing_extra
 
 # What the SQL means must not hang on how somebody set up the session, nor how much of a log a
 # process of Python holds at once, nor whether all rows of one person are sorted in one place.
@@ -46,7 +46,7 @@ def make_session(master: str, conf: Mapping[str, str]) -> Any:
         from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
     except ImportError:
-        raise UsageError("Spark is not installed: pip install 'zealous[spark]'") from None
+        raise missing_extra("Spark is not installed", "spark") from None
     remote = master.startswith("sc://")
     own = {"spark.app.name": _OWN["spark.app.name"]} if remote else dict(_OWN)
     if master.startswith("local"):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from zealous.errors import Refused, UsageError
+from zealous.errors import Refused, UsageError, missing_extra
 from zealous.libraries import exp, sqlglot
 from zealous.privacy.guarantee import UNITS, Unit
 
@@ -121,7 +121,7 @@ def _parse(text: str, dialect: str) -> Any:
     except (sqlglot.errors.SqlglotError, RecursionError):
         raise UsageError(f"--sql is not a query that the dialect {dialect} has") from None
     except ModuleNotFoundError:
-        raise UsageError("--sql needs more than is installed: pip install 'zealous[sql]'") from None
+        raise missing_extra("--sql needs more than is installed", "sql") from None
     if len(statements) != 1:
         raise UsageError("--sql must be one query")
     return statements[0]

@@ -69,9 +69,7 @@ class Query(OnEngine):
                 yield rows
         except ModuleNotFoundError as error:
             package = str(error.name).partition(".")[0].replace("_", "-")
-            raise UsageError(
-                f"{self.name} needs {package}: pip install 'zealous[sql]' {package}"
-            ) from None
+            raise UsageError(f"{self.name} needs {package}: pip install {package}") from None
         except (LogError, UsageError, MemoryError):
             raise
         except Exception as error:  # what a database says may quote rows, and where it is

@@ -1,11 +1,11 @@
-"""What `zealous[study]` brings: loaded when it is first used, and asked for where it is absent."""
+"""What the extra `study` brings: loaded when it is first used, and asked for where it is absent."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from zealous.errors import UsageError
+from zealous.errors import missing_extra
 from zealous.libraries import LazyModule
 
 if TYPE_CHECKING:
@@ -45,4 +45,4 @@ def is_installed() -> bool:
 def check_installed() -> None:
     """Refuse to start what would end for want of a library."""
     if not is_installed():
-        raise UsageError("the study needs more packages: pip install 'zealous[study]'")
+        raise missing_extra("the study needs more packages", "study")

@@ -12,7 +12,7 @@ from zealous.cli.command_groups import Commands
 _HELP = """Compare methods on a log: utility, attacks and theory.
 
 Publishing needs none of these commands. What they print about a log is internal. Commands that draw
-figures or rank results need more packages: pip install 'zealous[study]'.
+figures or rank results need more packages, in a clone: pip install '.[study]'.
 
 \b
 Examples:
