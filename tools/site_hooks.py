@@ -25,6 +25,7 @@ ELSEWHERE = {
     "benchmarks/peers/README.md": "project/peers.md",
 }
 _ON_SITE = {site: source for source, site in ELSEWHERE.items()}
+_HREF = re.compile(r'href="([^":#]+\.(?:md|ipynb))((?:#[^"]*)?)"')
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -64,3 +65,20 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
         return f"{image}[{text}]({posixpath.relpath(place, posixpath.dirname(here))}{anchor})"
 
     return _LINK.sub(on_site, markdown)
+
+
+def on_page_content(html: str, page: Page, files: Files, **_: Any) -> str:
+    """Turn links of a notebook into those of the site: MkDocs does so in Markdown alone."""
+    here = page.file.src_uri
+    if not here.endswith(".ipynb"):
+        return html
+
+    def on_site(found: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(here), found[1]))
+        source = posixpath.normpath(posixpath.join("docs", target))
+        file = files.get_file_from_path(ELSEWHERE.get(source, target))
+        if file is None:
+            raise ValueError(f"{here} links to {found[1]}, which the site does not have")
+        return f'href="{file.url_relative_to(page.file)}{found[2]}"'
+
+    return _HREF.sub(on_site, html)

@@ -7,8 +7,10 @@ import html
 import importlib.util
 import re
 from contextlib import chdir
+from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
@@ -55,6 +57,59 @@ def test_the_site_needs_nothing_from_elsewhere(site: Path) -> None:
         loaded = re.findall(r'<(?:script|img|iframe)[^>]* src="([^"]+)"', text)
         loaded += re.findall(r'<link[^>]* rel="stylesheet"[^>]* href="([^"]+)"', text)
         assert not [each for each in loaded if each.startswith(("http", "//"))], page.name
+
+
+class Anchors(HTMLParser):
+    """What a page links to or loads, and the names of its places."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.targets: set[str] = set()
+        self.names: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.targets |= {each for name in ("href", "src") if (each := given.get(name))}
+        self.names |= {each for name in ("id", "name") if (each := given.get(name))}
+
+
+def broken_links(site: Path) -> list[str]:
+    """The links and pictures of a built site that lead nowhere, each with its page."""
+    pages = {path: Anchors(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    wrong = []
+    for path, page in pages.items():
+        for target in sorted(page.targets):
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            name = unquote(parts.path)
+            # A server answers with 404.html at any address, so it names all from the root.
+            base = path.parent
+            if path.name == "404.html":
+                base, name = site, name.removeprefix("/")
+            place = (base / name).resolve() if parts.path else path
+            place = place / "index.html" if place.is_dir() else place
+            anchor = unquote(parts.fragment)
+            known = pages[place].names if place in pages else set()
+            if not place.is_file() or (anchor and anchor not in known):
+                wrong.append(f"{path.relative_to(site)}: {target}")
+    return wrong
+
+
+@pytest.mark.filterwarnings("default")
+def test_every_link_picture_and_anchor_of_the_built_site_is_there(site: Path) -> None:
+    assert broken_links(site) == []
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<a href="#here" id="here"></a><a href="#gone"></a><img src="gone.png">'
+        '<a href="other.html#gone"></a><a href="page.md"></a><a href="https://host.example/"></a>'
+    )
+    (tmp_path / "other.html").write_text('<a href="."></a>')
+    found = [each.partition(": ")[2] for each in broken_links(tmp_path)]
+    assert found == ["#gone", "gone.png", "other.html#gone", "page.md"]
 
 
 @pytest.mark.filterwarnings("default")
