@@ -7,12 +7,15 @@
     release = z.publish(log, goal, z.queries(5))
     release.write("release")
 
-The log: `read_log`, with `Columns` and `Cleaning`; `DuckDB` and `Spark` are engines.
-The promise: `ProbabilisticDP`, `Indistinguishability`.
-What to publish: `queries`, `keywords`, `clicks`, `query_pairs`, `phrase_pairs`, `query_clicks`,
-`tail`; of any table `columns`, `itemsets`, `sequences`.
-Publish: `plan`, `read_plan`, `publish`; `Account` and `Period` say what is charged, and for when.
-Afterwards: `read_release`, `verify`, `review`, `changes`, `read_ledger`; `Cap` and `Caps` limit it.
+The log: `read_log` returns a `Log`; `Columns`, `Cleaning` and `Limits` say how it is read, and
+    `DuckDB` and `Spark` on which engine.
+The guarantee: `ProbabilisticDP`, `Indistinguishability`.
+What to publish: `queries`, `keywords`, `clicks`, `query_clicks`, `query_pairs`, `phrase_pairs`,
+    `tail`; of any table `columns`, `itemsets`, `sequences`.
+Plan and publish: `plan` and `read_plan` return a `Plan`, which `publish` carries out; `Account` and
+    `Period` say what is charged, and for when.
+The release: `Release`, `Table`, `read_release`; `verify` returns a `Verdict`; `review`, `changes`.
+The privacy budget: `Ledger`, `read_ledger`, `Cap`, `Caps`.
 The study: `evaluate`, `compare`, `Study`.
 Errors: `ZealousError`, `Refused`.
 """

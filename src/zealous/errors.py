@@ -36,7 +36,7 @@ def speaking_options() -> Iterator[None]:
 
 
 class ZealousError(Exception):
-    """The root: catch this to catch everything that zealous raises on purpose."""
+    """The base class of all errors that zealous raises on purpose."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message if _speaking_options else in_python(message))
@@ -76,7 +76,7 @@ class NotPublished(ZealousError, KeyError):
 
 
 class Refused(ZealousError):
-    """It could be done, and would not be safe."""
+    """Possible, but not safe: such as a release above a cap."""
 
 
 def reason(error: OSError) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib.util
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import assert_type
 
 import polars as pl
 import pytest
+from paths import DOCS, TOOLS
 
 import zealous as z
 from zealous.errors import LedgerError, UsageError
@@ -33,6 +39,42 @@ def test_every_name_is_the_same_at_every_access() -> None:
         assert dir(zealous) == sorted(zealous.__all__)
     """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    path = TOOLS / "python_reference.py"
+    specification = importlib.util.spec_from_file_location("python_reference", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_page_is_what_the_docstrings_say(reference: ModuleType) -> None:
+    page = (DOCS / "reference" / "python-names.md").read_text()
+    assert reference.page() == page, "run python tools/python_reference.py"
+    for name in set(z.__all__) - {"__version__"}:
+        assert f"\n### {name}\n" in page
+
+
+def test_the_reference_explains_every_parameter_and_type(reference: ModuleType) -> None:
+    """Of each name that is called, each parameter; of types that are not public, what they are."""
+    page = reference.page()
+    entries = {entry.split("\n")[0]: entry for entry in page.split("\n### ")[1:]}
+    called = [name for name, entry in entries.items() if f"\nz.{name}(" in entry]
+    assert len(called) > 25
+    for name in called:
+        asked = inspect.signature(getattr(z, name)).parameters
+        missing = [each for each in asked if f"\n- `{each}`: " not in entries[name]]
+        assert name == "sequences" or not missing, name
+    assert "are as for `itemsets`" in entries["sequences"]
+    code = re.sub(r"'[^']*'|z\.\w+", "", reference.signatures(page))
+    types = set(re.findall(r"(?<![\w.])[A-Z][A-Za-z]+", code))
+    known = {*z.__all__, *dir(builtins), "Any", "Callable", "Mapping", "Path", "Sequence"}
+    rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert types - known == rows
 
 
 def test_the_interface_is_typed() -> None:

@@ -39,15 +39,13 @@ _INTERRUPTED = ("INTERRUPT Error", "Query interrupted")  # by `interrupt`; by a 
 
 @register
 class DuckDB:
-    """Runs the steps of a pipeline over Parquet files within a memory limit.
+    """The embedded engine: reads and counts a log on this machine, within a memory limit.
 
     Args:
-        memory: The most memory the process should use, such as "4GB"; half of what the machine has
-            where not given. Beyond it the engine spills to disk.
-        threads: How many threads; all cores where not given.
-        temporary: Where the private working directory is made.
-
-    It runs inside a `with` block, at whose end its working directory is removed.
+        memory: The most memory that the process should use, such as "4GB". By default, half of the
+            machine's. Beyond it the engine spills to disk.
+        threads: The number of threads. By default, one for each core.
+        temporary: Where the private working directory is created.
     """
 
     name: ClassVar[str] = "duckdb"

@@ -59,13 +59,13 @@ _TYPES = {
 
 @register
 class Spark:
-    """Runs the steps of a pipeline on a Spark session.
+    """Apache Spark: reads and counts a log on a cluster.
 
     Args:
-        session: The session to use, such as a notebook's. It is left running, and as it was.
-        master: Where to make one, if none is given: `local[*]`, `spark://host:7077`, `yarn`, or
-            `sc://host:15002` for Spark Connect.
-        conf: Settings of a session that is made, such as `{"spark.executor.memory": "8g"}`.
+        session: The session to use, such as a notebook's. It is left running and unchanged.
+        master: Where to start a session, if none is given: `local[*]`, `spark://host:7077`,
+            `yarn`, or `sc://host:15002` for Spark Connect.
+        conf: Settings of the session that is started, such as `{"spark.executor.memory": "8g"}`.
     """
 
     name: ClassVar[str] = "spark"

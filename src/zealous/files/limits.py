@@ -21,17 +21,16 @@ _MOST = 2**31 - 1  # of any limit: engines cut texts and lists at numbers of 32 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that is looked at. Each limit is public, and looks at one person's rows alone.
+    """How much is read of one person. Each limit is public, and looks only at her rows.
 
     Attributes:
-        text: Bytes of a text in UTF-8. A longer one is left out as if it were not there; an entry
-            whose user's id is longer is nobody's. Of a list it limits the bytes of all its texts
-            and the number of its elements, added up.
-        entries: Entries of a person (or whatever the unit of privacy is). Of a person with more,
-            the first of them in time count, or the first by the public key where the log has no
-            times or they are the same; and the same entry counts once.
-        words: Words of a query, where an item is made of its words: the first of them. Lists of
-            words are made for 2,048 rows at a time, in every thread.
+        text: The most bytes of a text in UTF-8. A longer text is left out as if it were not there,
+            and so is an entry whose user id is longer. For a list, the bytes of all its texts plus
+            the number of its elements are limited.
+        entries: The most entries of a person (or of whatever the unit of privacy is). Of a person
+            with more, the earliest are read; without times, or at equal times, the first by the
+            public key. Identical entries count once.
+        words: The most words of a query, if items are made of its words: the first ones are used.
     """
 
     text: int = 4096

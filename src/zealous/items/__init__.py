@@ -94,27 +94,48 @@ Kinds: TypeAlias = "Kind | Iterable[Kind | Iterable[Kind]]"
 
 
 def queries(items_per_user: int, *, by: str | None = None, fold_words: bool = False) -> Queries:
-    """Queries, at most so many different ones a user; `fold_words` makes one a set of words."""
+    """Queries.
+
+    Args:
+        items_per_user: How many different queries of one user are counted at most.
+        by: A column with a public attribute, such as the country: items are counted separately for
+            each of its values.
+        fold_words: Treats queries with the same words, in whatever order, as one.
+    """
     return Queries(items_per_user=items_per_user, by=by, fold=fold_words)
 
 
 def keywords(items_per_user: int, *, by: str | None = None) -> Keywords:
-    """The words of queries, at most this many different ones a user."""
+    """The words of queries.
+
+    Args:
+        items_per_user: How many different words of one user are counted at most.
+        by: As for `queries`.
+    """
     return Keywords(items_per_user=items_per_user, by=by)
 
 
 def clicks(items_per_user: int, *, by: str | None = None) -> Clicks:
-    """Clicked addresses, at most this many different ones a user."""
+    """Clicked addresses.
+
+    Args:
+        items_per_user: How many different addresses of one user are counted at most.
+        by: As for `queries`.
+    """
     return Clicks(items_per_user=items_per_user, by=by)
 
 
 def query_clicks(
     items_per_user: int, *, by: str | None = None, fold_words: bool = False, rates: bool = False
 ) -> QueryClicks:
-    """Queries with an address clicked for them, at most this many different pairs a user.
+    """Pairs of a query and an address that was clicked for it.
 
-    `rates` adds a table of click rates to the release: clicks count then for those queries alone
-    that count for their user among its `queries`.
+    Args:
+        items_per_user: How many different pairs of one user are counted at most.
+        by: As for `queries`.
+        fold_words: As for `queries`.
+        rates: Counts clicks only for queries that count for their user among the `queries` of the
+            same release, and adds a table of click rates to the release.
     """
     return QueryClicks(items_per_user=items_per_user, by=by, fold=fold_words, follow=rates)
 
@@ -126,7 +147,15 @@ def query_pairs(
     fold_words: bool = False,
     session_gap: int = SESSION_GAP,
 ) -> QueryPairs:
-    """Subsequent different queries of a session, at most this many different pairs a user."""
+    """Pairs of different queries that follow each other in a session.
+
+    Args:
+        items_per_user: How many different pairs of one user are counted at most.
+        by: As for `queries`.
+        fold_words: As for `queries`.
+        session_gap: The minutes without an entry that end a session, if the log has no column with
+            sessions.
+    """
     return QueryPairs(
         items_per_user=items_per_user, by=by, fold=fold_words, session_gap=session_gap
     )
@@ -135,17 +164,27 @@ def query_pairs(
 def phrase_pairs(
     items_per_user: int, *, by: str | None = None, session_gap: int = SESSION_GAP
 ) -> PhrasePairs:
-    """What was changed between subsequent queries, at most this many different changes a user."""
+    """What a user replaced in a query to make the next query of the session.
+
+    Args:
+        items_per_user: How many different replacements of one user are counted at most.
+        by: As for `queries`.
+        session_gap: As for `query_pairs`.
+    """
     return PhrasePairs(items_per_user=items_per_user, by=by, session_gap=session_gap)
 
 
 def columns(
     *names: str, items_per_user: int, by: str | None = None, bands: Bands | None = None
 ) -> AnyColumns:
-    """Any columns of a table, at most this many different values a user.
+    """The values of one or more columns of any table.
 
-    `bands` are the public limits between which numbers of a column are one value:
-    `{"price": [5, 10, 20]}`.
+    Args:
+        names: The columns. Several columns make one item of their values in the same row.
+        items_per_user: How many different values of one user are counted at most.
+        by: As for `queries`.
+        bands: Public limits that divide the numbers of a column into ranges, each of which is one
+            value: `{"price": [5, 10, 20]}`.
     """
     return AnyColumns(items_per_user=items_per_user, by=by, names=names, bands=bands_text(bands))
 
@@ -157,19 +196,20 @@ def itemsets(
     basket: str | None = None,
     bands: Bands | None = None,
 ) -> list[Kind]:
-    """Things that people have together, in one basket or at all, and how many people there are.
+    """Sets of things that people have together, in one basket or at any time.
 
-    One kind for each size, from single things on: all of them must be published, in this order.
+    Returns a list with one kind for each size, from single things on. All of them must be
+    published, in this order.
 
     Args:
-        names: The columns that hold things, such as a product or three diagnoses; `product+price`
-            is a thing that is made of a value of both.
+        names: The columns that hold things, such as a product or three diagnoses. `product+price`
+            makes one thing of the values of both columns.
         max_size: The most things in a set.
-        items_per_user: How many of her things each user counts with, and so with all sets that
-            these make: 5 things are 10 pairs and 10 sets of three.
-        basket: The column that tells what is together; without one it is all that a user has.
-        bands: Public limits between which numbers of a column are one thing:
-            `{"price": [5, 10, 20]}`.
+        items_per_user: How many things of one user are counted at most, with all sets that these
+            make: 5 things make 10 pairs and 10 triples.
+        basket: The column that says which things are together, such as an invoice. Without it, all
+            things of a user are together.
+        bands: As for `columns`.
     """
     how = {"max_size": max_size, "things": items_per_user}
     return Itemsets.all_sizes(names, **how, basket=basket, bands=bands_text(bands))
@@ -182,21 +222,25 @@ def sequences(
     basket: str | None = None,
     bands: Bands | None = None,
 ) -> list[Kind]:
-    """Things that follow each other, in the order of time or of baskets; as `itemsets`."""
+    """Sequences of things that follow each other, in the order of time or of baskets.
+
+    The arguments and what is returned are as for `itemsets`.
+    """
     how = {"max_size": max_size, "things": items_per_user}
     return Sequences.all_sizes(names, **how, basket=basket, bands=bands_text(bands))
 
 
 def tail(items_per_user: int) -> list[Kind]:
-    """What can be told of the queries that are not published, after `queries` and `keywords`.
+    """Facts about rare queries, which are not published themselves.
 
-    Phrases of rare queries that are made of published words, what rare queries begin with, and
-    facts of one rare query of each user: its length, its script, ... A log without times has no
-    `hours`: leave that kind out. They share the budget with all other kinds, by `split` or their
-    own weights; `tail` of a plan is an epsilon of their own.
+    Returns a list of kinds to publish after `queries` and `keywords`: phrases of rare queries that
+    consist of published words, the words that rare queries begin with, and facts about one rare
+    query of each user, such as its length and script. A log without times has no `hours`: leave
+    that kind out. These kinds share the budget with all others, by `split` or their own weights.
+    `tail` of a plan gives them an epsilon of their own.
 
     Args:
-        items_per_user: The most phrases of each length that count of a user.
+        items_per_user: How many phrases of each length are counted at most for one user.
     """
     return [
         *(Ngrams(size=size, items_per_user=items_per_user) for size in range(2, LONGEST + 1)),

@@ -54,7 +54,12 @@ NOTHING = Budget(epsilon=Fraction(0), delta=Fraction(0))
 
 @dataclass(frozen=True, kw_only=True)
 class Cap:
-    """The most that may be lost; None where there is no cap."""
+    """The most that may be spent; None if there is no cap.
+
+    Attributes:
+        epsilon: The cap on epsilon.
+        delta: The cap on delta.
+    """
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
@@ -107,13 +112,13 @@ class Cap:
 
 @dataclass(frozen=True, kw_only=True)
 class Caps:
-    """The cap on what one person loses over all releases, and in one period.
+    """The caps on what may be spent for one person, over all releases and in one period.
 
     Attributes:
         all: Over all releases.
         period: In one period.
-        compose: What they limit: composed `losses`, or `sums` of epsilon and delta; None for
-            whichever allows more releases like the first one.
+        compose: What the caps limit: composed `losses`, or `sums` of epsilon and delta. None stands
+            for whichever allows more releases like the first one.
     """
 
     all: Cap = Cap()

@@ -53,11 +53,11 @@ class Ledger:
     """What has been spent on one population of people.
 
     Everything charged here is taken to concern the same people, unless a charge claims otherwise.
-    The file is opened anew for each operation, and closed: between two of them nothing is held.
+    The file is opened for each operation and closed after it.
 
     Attributes:
         path: The file.
-        id: Its identity, drawn at its opening; a file that was exchanged is noticed.
+        id: Its identity, drawn when it was created, so that an exchanged file is noticed.
         created: Whether `open` made it.
     """
 
@@ -76,10 +76,10 @@ class Ledger:
         neighbors: Neighbors | None = None,
         by: str | None = None,
     ) -> Ledger:
-        """Open a ledger, or make one where there is none.
+        """Open a ledger, or create one.
 
         Args:
-            path: The file; see `ledger_path` for that of a log.
+            path: The file.
             create: Make it if it does not exist; the arguments below are for this case.
             dataset: A name for the people it is about.
             unit: What is protected as one; the smallest that is charged, if nobody declares it.

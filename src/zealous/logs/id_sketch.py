@@ -60,7 +60,7 @@ class Sketch(NamedTuple):
         """The share of the smaller log's ids that both have, about; None where it is small.
 
         Also where that cannot be told, or where numbering explains it: see
-        docs/reference/ledger.md, "A copy of a log".
+        docs/reference/ledger.md, "How copies of a log are recognised".
         """
         slots = zip(self.slots, other.slots, strict=True)
         pairs = [pair for pair in slots if set(pair) != {_EMPTY}]

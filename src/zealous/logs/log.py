@@ -32,7 +32,16 @@ COMPRESSED = (".gz", ".zst", ".bz2")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Columns:
-    """Which column of the log plays which role; None where the log has none."""
+    """Which column of the log has which role; None if the log has no such column.
+
+    Attributes:
+        user: The column that says which person an entry is about.
+        query: What was searched for.
+        time: When.
+        url: The address that was clicked.
+        session: An id of the session.
+        keywords: The words of the query, if they are already split.
+    """
 
     user: str | None = None
     query: str | None = None
@@ -53,12 +62,12 @@ class Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning:
-    """What is left out; each rule looks at one user's own rows alone.
+    """What is left out. Each rule looks only at one user's own rows.
 
     Attributes:
-        exclude_users: A file with one user id a line: deletion requests, minors, staff.
-        max_entries_per_user: Users with more entries than this (robots) are left out whole.
-        limits: The most that is looked at of a user who is not left out.
+        exclude_users: A file with one user id per line: deletion requests, minors, staff.
+        max_entries_per_user: Users with more entries than this (robots) are left out completely.
+        limits: How much is read of a user who is not left out.
     """
 
     exclude_users: Path | None = None
@@ -204,7 +213,7 @@ def read_log(
     time_format: str | None = None,
     cleaning: Cleaning | None = None,
 ) -> Log:
-    """Say where a log is and what its columns mean; reads no more than headers.
+    """Describe a log: where it is and what its columns mean. Reads only headers.
 
     Args:
         paths: A file, a folder, a pattern such as `logs/*.tsv.gz`, or several of them; each a path
@@ -212,15 +221,15 @@ def read_log(
             anything that hands over an Arrow stream. With `Spark` also `table:NAME`, or a frame of
             its session.
         preset: The format: `aol`, `excite`, `csv`, `tsv`, `jsonl`, `parquet` or one that another
-            package added; from the file's ending where not given.
+            package added. By default, the file's extension decides.
         sql: A query, where `paths` is the URL of a database or a file that is one. Each row that it
             returns must depend on one person's rows alone.
-        engine: `Spark(...)` for a log on a cluster; the embedded engine where not given.
-        user: The column that is the person, where its name does not tell.
-        columns: All roles that differ from the preset's; `Columns(user="id", query="phrase")`.
+        engine: `Spark(...)` for a log on a cluster. By default, the embedded engine.
+        user: The column that says who the person is, if its name does not show it.
+        columns: The roles that differ from the preset's: `Columns(user="id", query="phrase")`.
         names: The names of the columns in order, for delimited files without a header.
-        delimiter: What stands between fields, where it is not the preset's.
-        encoding: The files' encoding, where it is not UTF-8.
+        delimiter: What separates fields, if it is not the preset's.
+        encoding: The files' encoding, if it is not UTF-8.
         time_format: How times are written; see `Log`.
         cleaning: Whose entries are left out.
     """

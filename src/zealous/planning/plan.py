@@ -63,19 +63,19 @@ _ONE_GUARANTEE = (
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
-    """All that a release is made by, apart from the log: `publish` executes it as it stands.
+    """Everything that determines a release, apart from the log: `publish` carries it out exactly.
 
     Attributes:
         goal: The guarantee of the whole release.
-        parts: The histograms that share it.
-        select: How each user's items are chosen, but for kinds that rank them by what was published
-            (`part_select`).
+        parts: The tables that share it, each with its parameters.
+        select: How each user's items are chosen, except for kinds that rank them by what was
+            published before (`part_select`).
         accept_delta: Whether a large per-person delta was confirmed.
         parameters_from: How the parameters were chosen.
-        log: How the log is to be read; None until it is known which log that is.
-        advised_by: The files whose figures were laid out to choose the parameters by.
-        approved_file: What the file holds in which it was approved.
-        seed: Fixes noise and selection, for tests; what is made with one is not private.
+        log: How the log is to be read; None if the plan is for no particular log.
+        advised_by: The files whose figures were shown to choose the parameters by.
+        approved_file: The bytes of the file that was approved.
+        seed: Fixes noise and selection, for tests. A release with a seed is not private.
     """
 
     goal: Guarantee
@@ -346,25 +346,26 @@ def plan(
 ) -> Plan:
     """Plan a release: split a goal over kinds of items and find the best parameters for each.
 
-    Where no histogram needs a delta the plan's goal has none, whatever was asked for.
+    If no table needs a delta, the plan's goal has delta 0, whatever was given.
 
     Args:
         goal: The guarantee of the whole release, over all kinds.
         kinds: What to publish: `queries(5)`, or a list of kinds.
-        split: Weights by name of kind; those of the kinds, mostly even, where not given. Delta is
-            split over those histograms alone that need one.
-        accept_delta: Confirms a delta per person so large that single persons' items are expected
-            to be published (indistinguishability only).
-        mechanism: Its name, or a name for each kind: `zealous`, `laplace`, `gaussian`, ..., or
-            `auto` for the one that publishes most, judged without the log. ZEALOUS where not
-            given, or the one that a public file is for. One name for all leaves aside what is made
-            of other items, which has mechanisms of its own.
-        domain: A public file with the items of the only kind, or one for each of several kinds by
-            their names: those are published, all of them, and no others.
-        prior: Likewise a public file, an earlier release or a list with frequencies: what it has
-            as frequent steers which of their items people give.
-        results: A public file with the documents that a search shows for a query (`query`, `url`,
-            perhaps `rank`): of the clicks for published queries, those on them are published.
+        split: Weights by name of kind. By default, mostly even. Delta is split only over the tables
+            that need one.
+        accept_delta: Confirms a delta per person that is so large that items of single persons are
+            expected to be published (indistinguishability only).
+        mechanism: A name, or a name for each kind: `zealous`, `laplace`, `gaussian`, ..., or `auto`
+            for the one that publishes most, judged without the log. By default, ZEALOUS, or the
+            mechanism that a given public file is for. A single name does not apply to kinds that
+            are made of other published items, which have mechanisms of their own.
+        domain: A public file with items; for several kinds, a mapping from their names to files.
+            All of these items are published, and no others.
+        prior: A public file of items with frequencies, or an earlier release; for several kinds, a
+            mapping. Of each person's items, those that are frequent there are preferred.
+        results: A public file with the documents that a search shows for a query (columns `query`,
+            `url`, and `rank` if known). Of the clicks for published queries, those on these
+            documents are published.
         select: How each user's items are chosen: `random`, `first` or `frequent`.
         parameters_from: How the parameters were chosen: `public-facts`, `earlier-release`,
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.

@@ -66,7 +66,10 @@ def _there_already(path: Path) -> UsageError:
 def read_plan(path: str | Path) -> Plan:
     """Read a plan back, and refuse one that this version would carry out differently.
 
-    Where its public files are is not in it: see `Plan.with_files`.
+    A plan file does not say where its public files are: see `Plan.with_files`.
+
+    Args:
+        path: The file.
     """
     try:
         raw = Path(path).read_bytes()

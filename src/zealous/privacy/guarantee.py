@@ -281,7 +281,16 @@ class ProbabilisticDP(Guarantee):
     Guarantee:
         Except for outputs of total probability at most delta, seeing the output moves the odds
         between any two neighbouring logs by a factor of at most exp(epsilon). The exceptional
-        outputs are the same for all users, so delta bounds the chance that *anybody* is breached.
+        outputs are the same for all users, so delta bounds the chance that *anybody* is exposed.
+
+    Attributes:
+        epsilon: The odds change by a factor of at most exp(epsilon).
+        delta: The chance that the promise fails for anybody at all.
+        users: A public upper bound on the number of users, known without counting the log; on
+            their days, sessions or queries if these are the unit.
+        neighbors: Which two logs must be hard to tell apart: `replace` (one person has another
+            history) or `add-remove` (one person is missing).
+        unit: What is protected as a whole: `user`, `user-day`, `session`, `query` or `keyword`.
     """
 
     users: int
@@ -308,7 +317,15 @@ class Indistinguishability(Guarantee):
     Guarantee:
         For neighbouring logs S and S' and every set O of outputs,
         P(A(S) in O) <= exp(epsilon') P(A(S') in O) + delta'. delta' is per person: with many users
-        some may be breached unless delta' is well below one over their number.
+        some may be exposed unless delta' is well below one over their number.
+
+    Attributes:
+        epsilon: The factor is at most exp(epsilon).
+        delta: The chance per person that the promise fails; at most 1/(10 x users), unless
+            `accept_delta` of `plan` confirms more.
+        users: As for `ProbabilisticDP`, but optional.
+        neighbors: As for `ProbabilisticDP`.
+        unit: As for `ProbabilisticDP`.
     """
 
     definition = "indistinguishable"

@@ -48,16 +48,14 @@ class Account:
     """Which ledger a release is charged to, and what its owner declares.
 
     Attributes:
-        ledger: The ledger's file; the one that belongs to the log where not given.
-        people: A name for the people of this log, claimed to be others than those of any other
-            name in the ledger.
+        ledger: The ledger's file. By default, the one that belongs to the log.
+        people: A name for the people of this log. You claim that nobody among them is among the
+            people of another name in the ledger.
         again: Confirms that a period is published again, and charged again.
-        signed_by: Who publishes; the name of the login where not given.
-        reason: Why a capped ledger of the log is passed by, where another is charged (a copy of
-            that ledger is another); or why a log that was charged for some people is now for
-            others.
-        approval: A signature of the approved plan that is executed; needed where the ledger has
-            approvers.
+        signed_by: Who publishes. By default, the name of the login.
+        reason: Why another ledger is charged although the log's own has a cap (a copy of a ledger
+            is another), or why a log that was charged for some people is now for others.
+        approval: A signature of the approved plan. Needed if the ledger has approvers.
         id: Under the same id a release is drawn once, however often the run is repeated.
     """
 
@@ -123,7 +121,10 @@ class Account:
 
 
 def read_ledger(of: str | Path | Place | Log) -> Ledger:
-    """What was spent on the same people: the ledger of a log or a folder, or at a path.
+    """Open the ledger of a log or a folder, or the one at a path.
+
+    Args:
+        of: The log, or the path of a ledger, a log or a folder.
 
     Raises:
         LedgerError: There is none.

@@ -55,18 +55,19 @@ FIRST_TEXTS = ("README.md", "statement.html", "registry.yaml")  # all that 0.1.0
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Release(Mapping[str, Table]):
-    """What may leave: for each kind its table, and all that a recipient must know.
+    """What may be handed out: a table for each kind, and everything that a recipient must know.
 
-    A mapping: `release["queries"]` is a table, iterating gives the kinds in the order of the plan.
+    A mapping: `release["queries"]` is a table. Iterating gives the kinds in the order of the plan.
 
     Attributes:
-        record: What release.json holds. No figure in it depends on the log but through the
+        record: The content of release.json. Its figures depend on the log only through the
             mechanism. Its `sha256` is empty until the release is written.
         tables: The published rows by name of kind.
-        on_written: Called once the bundle is on the disk under its name, with the directory and the
+        on_written: Called when the release is on disk under its name, with the directory and the
             SHA-256 of its release.json.
-        directory: Where it was written to or read from; None while it is in memory alone.
-        internal: It is for its owner alone, charged and recorded nowhere, and never written.
+        directory: Where it was written to or read from; None while it is only in memory.
+        internal: Whether it is only for the owner of the log: it is charged and recorded nowhere,
+            and never written.
     """
 
     record: Record
@@ -213,7 +214,10 @@ def read_release(directory: str | Path | Place | Release) -> Release:
     """Read a release back, from a directory or from a URL in an object store.
 
     It may be a stranger's: what does not have the shape of a release, or leads out of its
-    directory, is refused. `verify` says whether it also holds what it promises.
+    directory, is refused. `verify` says whether it also keeps what it promises.
+
+    Args:
+        directory: Where the release is.
 
     Raises:
         ReleaseError: There is no release, or not one that this version can read.

@@ -1,8 +1,9 @@
 """Logs that were charged or looked at before, by sketches of their ids: how a copy is recognised.
 
 They stand in one file that its owner alone can read, with the key of their hashes: what a sketch
-tells whoever reads it is in docs/reference/ledger.md, "A copy of a log". It is no part of a ledger,
-since a copy in another place has another ledger, and since ledgers and their hashes leave.
+tells whoever reads it is in docs/reference/ledger.md, "How copies of a log are recognised". It is
+no part of a ledger, since a copy in another place has another ledger, and since ledgers and their
+hashes leave.
 
 The file is only added to, a line at a time. Nothing that is wrong with it stops a release.
 """

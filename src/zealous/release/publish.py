@@ -62,24 +62,23 @@ def publish(
 
     Args:
         log: What to publish from.
-        plan: All that the release is made by; or the guarantee of the whole release, to be planned
-            for with `kinds` and `options`.
-        kinds: What to publish, where a goal is given: `queries(5)`, or a list of kinds.
-        account: Which ledger is charged, and how; `Untracked`, or None, for a release whose budget
-            is not tracked.
+        plan: A plan; or the guarantee of the whole release, which is then planned with `kinds` and
+            `options`.
+        kinds: What to publish, if a guarantee is given: `queries(5)`, or a list of kinds.
+        account: Which ledger is charged, and how. None makes a release whose budget is not tracked.
         period: The days that the release is about, such as "2026-03"; entries of other days are
             left out. A log without times needs one that declares `all_in_period`.
-        output: A new directory, or a URL in an object store, to write it to. What would hinder
-            that is found before the budget is spent. A release of the account's id that is there
-            already is returned.
-        engine: Where to run; where the log is, or an embedded DuckDB, if not given.
-        publisher: A publisher.toml: who publishes and what for, as the release then states it.
-        attendance: Whether what is probably a mistake stops the run before it costs: `attended`,
-            always; `proceed`, never; `unattended`, only where that can be told without the data.
-        selection_key: The `selection_key` of an earlier release, so that of two logs of the same
-            people the same items count. A new one is drawn where not given.
-        say: Receives progress, for the owner's eyes. What it raises is ignored.
-        options: As for `plan`, where a goal is given.
+        output: A new directory, or a URL in an object store, to write the release to. Problems with
+            it are found before the budget is spent. If the release of the account's id is already
+            there, it is returned.
+        engine: Where to run. By default, where the log is, or an embedded DuckDB.
+        publisher: A publisher.toml: who publishes and what for. The release states it.
+        attendance: Whether a probable mistake stops the run before the charge: `attended`, always;
+            `proceed`, never; `unattended`, only if it can be found without the data.
+        selection_key: The `selection_key` of an earlier release, so that the same items of the same
+            people count in both. By default, a new one is drawn.
+        say: Receives progress, for the owner. Exceptions that it raises are ignored.
+        options: As for `plan`, if a guarantee is given.
     """
     say = never_raising(say)
     # Log and plan; the selection key is drawn.

@@ -30,12 +30,13 @@ INTERVAL = ("count_low", "count_high")
 class Table(Mapping[Item, int]):
     """The published rows of one kind: `table["weather"]` is the count of an item.
 
-    An item is a text, or a tuple of texts where it has several columns. Iterating gives the items,
-    the most frequent ones first.
+    An item is a text, or a tuple of texts if it has several columns. Iterating gives the items,
+    the most frequent first.
 
     Attributes:
         arrow: The item's columns and `count`.
-        part: What release.json says of how it was made; None for a table of no release.
+        part: What release.json says about how it was made; None for a table that is not from a
+            release.
     """
 
     arrow: pa.Table

@@ -185,12 +185,12 @@ def changes(
     *,
     error_rate: float = ERROR_RATE,
 ) -> Changes:
-    """Say what changed between two releases beyond what their noise explains.
+    """List what changed between two releases beyond what their noise explains.
 
     Args:
         old: The earlier release, or where it is.
         new: The later release.
-        error_rate: At most this share of the changes that are told is by chance, on average.
+        error_rate: On average, at most this share of the listed changes is due to chance.
 
     Raises:
         UsageError: No table of the releases can be compared.

@@ -114,12 +114,12 @@ def review(
 
     Args:
         release: The release, or where it is. It is read and never changed.
-        block: A file with a term on each line; rows that hold one as whole words go.
-        remove: A file with an item on each line, its columns separated by tabs; these go.
-        allow: Likewise; these stay, whatever the rules say.
-        flag_pii: Whether rows that look like personal data go.
-        top: How many rows of each table stay, the most frequent by published counts; of equal
-            counts those that come first in the table.
+        block: A file with a term on each line. Rows that contain one as whole words are removed.
+        remove: A file with an item on each line, its columns separated by tabs. These are removed.
+        allow: A file of the same form. These stay, whatever the other rules say.
+        flag_pii: Whether rows that look like personal data are removed.
+        top: How many rows of each table stay, the most frequent by published counts. Of rows with
+            equal counts, those that come first in the table stay.
         output: A new directory for the child; None to look without writing.
         say: Receives progress.
     """

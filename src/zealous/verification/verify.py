@@ -84,14 +84,22 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Sequence[Check]):
-    """All that was looked at; true where nothing of it is wrong."""
+    """The checks of a release and their results; true if none failed.
+
+    A sequence of checks, each with a name, a result (`ok` is None if it was not checked) and an
+    explanation.
+
+    Attributes:
+        where: The directory of the release.
+        checks: The checks, in order.
+    """
 
     where: Path
     checks: tuple[Check, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether everything that was checked is as it should be."""
+        """Whether no check failed."""
         return all(check.ok is not False for check in self.checks)
 
     def __bool__(self) -> bool:
@@ -110,7 +118,7 @@ class Verdict(Sequence[Check]):
         return self.checks[index]
 
     def summary(self) -> str:
-        """What it came to, in one sentence."""
+        """The result in one sentence."""
         if not self.ok:
             return "FAILED: do not rely on this release."
         if any(check.ok is None for check in self.checks):
@@ -138,14 +146,14 @@ def verify(
 ) -> Verdict:
     """Check a release from its files alone, or also against its ledger and its parent.
 
-    What it returns is true where nothing is wrong: `assert zealous.verify("release")`.
+    The result is true if nothing is wrong: `assert zealous.verify("release")`.
 
     Args:
         release: The release, or where it is.
         ledger: The ledger that was charged for it, or a log or folder whose ledger it is. Without
-            one, only what the release says of its entry is looked at.
-        parent: For a filtered child, the release that it was made from. Without it, only what the
-            child says of its review is looked at.
+            it, the charge is not checked.
+        parent: For a reviewed release, the release that it was made from. Without it, the review is
+            not checked.
     """
     path = release_folder(release)
     file = ledger.path if isinstance(ledger, Ledger) else _ledger_file(ledger)
