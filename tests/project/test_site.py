@@ -18,9 +18,11 @@ from browser import CHROMIUM, DRIVER, Browser
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from paths import DOCS, ROOT, TOOLS
-from sampling import sampled
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.support.ui import WebDriverWait
+
+from zealous.ledger.signatures import RELEASE_NAMESPACE
+from zealous.verification.signing import check_command
 
 FOUND = ".md-search-result__link"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -169,7 +171,17 @@ def test_a_notebook_shows_results_and_nothing_of_the_machine(notebook: Path) -> 
     assert not re.search(r"/(tmp|home|root|work)/", notebook.read_text())
 
 
-@pytest.mark.parametrize("notebook", sampled(NOTEBOOKS, lambda path: path.stem, share=2))
+def test_the_notebook_signs_the_release_as_the_workbench_does() -> None:
+    notebook = nbformat.read(DOCS / "notebooks" / "publish.ipynb", as_version=4)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert f"ssh-keygen -q -Y sign -f officer -n {RELEASE_NAMESPACE} < release/release.json" in code
+    check = check_command(Path("release")).replace("NAME", "officer@shop.example")
+    assert check in code
+    shown = [str(output) for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert any(f'Good "{RELEASE_NAMESPACE}" signature' in each for each in shown)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_from_top_to_bottom(
     notebook: Path, executing: ModuleType, tmp_path: Path
 ) -> None:
