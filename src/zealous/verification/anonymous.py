@@ -19,7 +19,7 @@ def fail_as_not_private() -> str:
     """There is no guarantee to check."""
     raise CheckFailed(
         f"{NOT_PRIVATE}: the output of an anonymity method, which promises nothing against an "
-        "attacker who knows something of a person or has accounts of her own"
+        "attacker who knows something of a person or has accounts of his own"
     )
 
 

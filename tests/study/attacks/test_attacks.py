@@ -150,7 +150,7 @@ def test_the_page_tells_what_the_command_found() -> None:
     assert f"{format_percent(tokens['summary']['read_back'])} of all words typed" in page
     guessing = [row["active"][1]["share"] for row in found["methods"] if row["active"][1:]][:2]
     one, other = (f"{100 * share:.0f}" for share in guessing)
-    assert f"but the guess she is right in {one} and {other} of 100" in " ".join(page.split())
+    assert f"but the guess he is right in {one} and {other} of 100" in " ".join(page.split())
     assert f"was right in {100 * attacked['summary']['active']:.1f} of 100" in page
     bound = math.ceil(1000 * attacked["active"][0]["bound"]) / 10
     assert f"better than {bound}**" in page

@@ -23,7 +23,7 @@ def test_the_sentences_name_a_method_why_not_the_other_and_the_price(view: Resul
     assert choice.startswith("Choose zealous: with epsilon = ")
     assert "of the 1,000 most frequent queries" in choice
     assert alternative.startswith("k-query is no safe alternative: with k = 10 it keeps ")
-    assert alternative.endswith("an attacker with 9 accounts of her own is right every time.")
+    assert alternative.endswith("an attacker with 9 accounts of his own is right every time.")
     assert price.startswith("With epsilon = 5 zealous answers ")
     assert "of the keywords from a cache (k-query " in price
 

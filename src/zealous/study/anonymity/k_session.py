@@ -48,7 +48,7 @@ class KSession(BySession):
     lacks: ClassVar[str] = (
         "what the sessions of a group have in common is published, however private it is: whoever "
         "knows that a person is in the group learns it of her. An attacker whose accounts plant "
-        "k sessions like the one she guesses makes a group of them, and sees whether it has one "
+        "k sessions like the one he guesses makes a group of them, and sees whether it has one "
         "session more."
     )
     origin: ClassVar[str] = (

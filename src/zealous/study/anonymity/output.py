@@ -36,7 +36,7 @@ KINDS = {
 }
 WARNING = (
     f"{NOT_PRIVATE}. This was made by an anonymity method, which promises nothing "
-    "against an attacker who knows something of a person or has accounts of her own. No budget "
+    "against an attacker who knows something of a person or has accounts of his own. No budget "
     "pays for it, and what it tells of a person adds to every release of the same log. It is "
     "meant for comparison: hand it to nobody who may not see the log."
 )

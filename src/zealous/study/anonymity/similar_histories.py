@@ -61,7 +61,7 @@ class SimilarHistories(AmongK):
     lacks: ClassVar[str] = (
         "what a group has in common is published, however private it is, and so is what the "
         "tolerance leaves each user of her own, which may be a query that nobody else asked. An "
-        "attacker whose accounts plant k histories like the one she guesses makes a group of them, "
+        "attacker whose accounts plant k histories like the one he guesses makes a group of them, "
         "and sees whether it has one history more."
     )
     origin: ClassVar[str] = (

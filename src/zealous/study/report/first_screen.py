@@ -18,7 +18,7 @@ _KIND = "queries"
 _COIN, _ROOM = 50.0, 4.0  # percent; between two ticks
 NOTE = (
     "The attacker wants to know whether somebody asked a certain query, knows everybody else's and "
-    "has accounts of her own; 50% is a coin. For zealous it is the most that any attacker can "
+    "has accounts of his own; 50% is a coin. For zealous it is the most that any attacker can "
     "reach, except with probability delta; m is how many items of each person count. The anonymity "
     "methods are undone every time by as many accounts as make k: docs/study/attacks.md has the "
     "attacks."
@@ -123,7 +123,7 @@ def _alternative(view: ResultsView) -> Iterator[str]:
     if kept is not None:
         yield (
             f"k-query is no safe alternative: with k = {theirs.k:g} it keeps {kept.mean:.0%}, and "
-            f"an attacker with {(theirs.k or 1) - 1:g} accounts of her own is right every time."
+            f"an attacker with {(theirs.k or 1) - 1:g} accounts of his own is right every time."
         )
 
 
