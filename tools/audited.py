@@ -10,6 +10,7 @@ import json
 import sys
 from datetime import UTC, datetime
 
+import audit_page
 import review
 
 from zealous.audit.audit import Audit, audit
@@ -38,5 +39,7 @@ def text(found: Audit) -> str:
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description=__doc__).parse_args()
-    AUDITED.write_text(text(audit(RUNS, say=lambda told: print(told, file=sys.stderr))))
-    review.main()  # its page tells the figures
+    found = audit(RUNS, say=lambda told: print(told, file=sys.stderr))
+    AUDITED.write_text(text(found))
+    audit_page.write(found)
+    review.main()  # its page has the figures too

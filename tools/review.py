@@ -1,4 +1,4 @@
-"""Write the line counts and the audit of docs/reference/review.md, and the README's total."""
+"""Write the line counts of docs/reference/review.md, the README's total, the audit's figures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "zealous"
 PAGE, README = ROOT / "docs" / "reference" / "review.md", ROOT / "README.md"
+AUDIT = PAGE.with_name("audit.md")
 
 # | `file.py`: `name`, `Class.method` | lines to read | lines of the file | relied on for |
 ROW = re.compile(r"^\| `(?P<path>[\w/]+\.py)`(?P<names>[^|]*) \| [\d,]+ \| [\d,]+ \|", re.MULTILINE)
@@ -96,8 +97,9 @@ def readme_with_true_total(readme: str, page: str) -> str:
 
 
 def main() -> None:
-    """Write both pages."""
+    """Write the pages."""
     PAGE.write_text(with_true_numbers(PAGE.read_text()))
+    AUDIT.write_text(AUDITED.sub(audit_figures(), AUDIT.read_text()))
     README.write_text(readme_with_true_total(README.read_text(), PAGE.read_text()))
 
 

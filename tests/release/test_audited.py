@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
+import audit_page
 import audited
 import pytest
+import review
 from bundles import GOAL
 from records import changed, record_of
 
@@ -34,6 +37,22 @@ def test_the_figures_that_come_with_the_program_are_those_of_an_audit() -> None:
     figures = structure(found["figures"], AuditFigures)
     assert figures.runs >= audited.RUNS
     assert audit_figures() == (figures if found["version"] == VERSION else None)
+
+
+def test_the_page_of_the_audit_has_the_figures_of_this_version() -> None:
+    page = audit_page.PAGE.read_text()
+    found = json.loads(audit_page.FIGURES.read_text())
+    kept = json.loads(AUDITED.read_text())["figures"]
+    assert (len(found["pairs"]), found["runs"]) == (kept["pairs"], kept["runs"])
+    assert audit_page.with_tables(page, found) == page, "run tools/audited.py"
+    assert review.AUDITED.sub(review.audit_figures(), page) == page, "run tools/review.py"
+    assert f"{kept['pairs']} pairs of neighbouring logs" in page
+    tables = page.partition(audit_page.START)[2].partition(audit_page.END)[0]
+    number = r"([\d.e-]+)"
+    rows = re.findall(rf"^\| [^|]+ \| [^|]+ \| {number} \| {number} \| {number} \|", tables, re.M)
+    assert len(rows) > 20
+    for claimed, proven, detectable in rows:
+        assert float(proven) <= float(claimed) < float(detectable)
 
 
 def test_a_release_tells_which_build_was_tried() -> None:
