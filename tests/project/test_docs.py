@@ -16,6 +16,7 @@ from paths import ROOT
 
 from zealous.study.grid.study import Study, read_study
 from zealous.synthetic import generate
+from zealous.version import EARLIER, VERSION
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -224,6 +225,17 @@ def test_the_tables_of_the_page_are_those_of_the_run() -> None:
     for items in run["items_at_m_1"].values():
         cells = [", ".join(f"{each:,}" for each in row) for row in items.values()]
         assert any(line.endswith(f" | {' | '.join(cells)} |") for line in page)
+
+
+def test_each_correction_of_the_paper_has_its_test() -> None:
+    page = (ROOT / "docs" / "study" / "paper.md").read_text()
+    numbered = re.findall(r"^(\d+)\. ", page.split("## Corrections")[1], re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (\d+\.\d+\.\d+\S*) \| `(.+)::(.+)` \|$", page, re.MULTILINE)
+    assert [number for number, *_ in rows] == numbered
+    assert len(rows) >= 10
+    for _, version, path, name in rows:
+        assert version in (*EARLIER, VERSION)
+        assert f"\ndef {name}(" in (ROOT / path).read_text(), name
 
 
 def test_the_study_of_the_page_is_the_default(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
+from datetime import date
 
 import yaml
 from paths import ROOT
@@ -17,10 +18,10 @@ KINDS_OF_CHANGE = ["Added", "Changed", "Deprecated", "Fixed", "Removed", "Securi
 
 def test_the_changelog_has_the_form_of_keep_a_changelog() -> None:
     first, *earlier = re.findall(r"^## (.+)$", CHANGELOG, re.MULTILINE)
-    assert first == "Unreleased"
+    assert first in ("Unreleased", f"Unreleased ({VERSION})")
     assert earlier
     for heading in earlier:
-        assert re.fullmatch(r"\d+\.\d+\.\d+ (- \d{4}-\d\d-\d\d|\(never tagged\))", heading)
+        assert re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)? (- \d{4}-\d\d-\d\d|\(never tagged\))", heading)
     for section in re.split(r"^## ", CHANGELOG, flags=re.MULTILINE)[1:]:
         kinds = re.findall(r"^### (.+)$", section, re.MULTILINE)
         assert kinds == [kind for kind in KINDS_OF_CHANGE if kind in kinds]
@@ -36,6 +37,9 @@ def test_the_citation_names_this_version_and_licence() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert citation["version"] == VERSION
+    day = date.fromisoformat(str(citation["date-released"])).isoformat()
+    made = re.findall(rf"^## {re.escape(VERSION)} - (\S+)$", CHANGELOG, re.MULTILINE)
+    assert made in ([], [day])
     assert citation["license"] == project["license"] == "Apache-2.0"
     assert [author["name"] for author in citation["authors"]] == [
         author["name"] for author in project["authors"]

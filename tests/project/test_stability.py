@@ -5,14 +5,19 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from conftest import Run
 from paths import DOCS, FIXTURES
 
 import zealous
+from zealous.audit.audit import Audit
+from zealous.audit.whole_releases import Check
 from zealous.cli import cli
+from zealous.cli.audit import _audit_as_json
 
 NEWER = {"build"}  # of what later versions added
 PAGE = (DOCS / "reference" / "stability.md").read_text()
@@ -31,42 +36,99 @@ def options(path: list[str]) -> set[str]:
 
 
 def promised() -> dict[str, set[str]]:
-    """The options that each row promises for the first of its commands."""
-    rows = re.findall(r"^\| `zealous (.+?)` ?.*? \| (.*) \|$", PAGE, re.MULTILINE)
-    return {command: set(re.findall(r"(?<![\w-])--?[a-z-]+", text)) for command, text in rows}
+    """The options that each row promises, by command."""
+    text = PAGE.split("## Commands\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `zealous ([a-z ]+)\b.*?` \| (.*)\|$", text, re.MULTILINE)
+    found = {name.strip(): set(re.findall(r"(?<![\w-])--?[a-z-]+", given)) for name, given in rows}
+    return {**found, "publish": found["publish"] | found["plan"] - {"--releases"}}
 
 
-@pytest.mark.parametrize("command", ["plan", "publish", "verify", "review", "approve"])
+@pytest.mark.parametrize("command", promised())
 def test_promised_options_are_taken(command: str) -> None:
-    (asked,) = [found for name, found in promised().items() if name.split()[0] == command]
-    if command == "publish":
-        (of_plan,) = [found for name, found in promised().items() if name == "plan"]
-        asked |= of_plan - {"--releases"}
-    assert asked
-    assert asked <= options([command])
+    assert promised()[command] <= options(command.split())
 
 
-@pytest.mark.parametrize(
-    ("path", "asked"),
-    [
-        (["ledger", "init"], {"--cap-epsilon", "--cap-delta", "--dataset", "--approvers"}),
-        (["ledger", "show"], {"--json"}),
-        (["ledger", "events"], set()),
-        (["ledger", "verify"], set()),
-        (["inspect"], {"--json"}),
-        (["start"], {"--json"}),
-        (["audit"], {"--trials", "--json"}),
-        (["generate"], {"-o", "--users", "--seed"}),
-        (["demo"], {"-o"}),
-        (["series", "run"], set()),
-        (["series", "status"], set()),
-        (["changes"], {"-o"}),
-    ],
-    ids=lambda each: " ".join(each if isinstance(each, list) else sorted(each)),
-)
-def test_other_promised_commands_are_there(path: list[str], asked: set[str]) -> None:
-    assert asked <= options(path)
-    assert " ".join(path[:1]) in PAGE
+def commands_of(group: click.Group, *before: str) -> Iterator[str]:
+    """Every command, each of a group for itself."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands_of(command, *before, name)
+        else:
+            yield " ".join([*before, name])
+
+
+def test_every_command_is_promised_or_named_as_not_promised() -> None:
+    there = {name for name in commands_of(cli) if not name.startswith("study ")}
+    assert there == set(promised())
+    assert "Not promised: `zealous study`" in PAGE
+
+
+# Exit codes, and what --json prints
+
+SMALL = ["--items", "queries", "--items-per-user", "2", "--users", "1000"]
+GOAL = [*SMALL, "--epsilon", "8", "--delta", "0.001"]
+SERIES = """
+name = "shop"
+log = "{period}.csv"
+every = "month"
+first = "2024-03"
+last = "2024-03"
+plan = "monthly.json"
+ledger = "monthly.sqlite"
+releases = "releases"
+"""
+# What an earlier one makes comes first.
+PRINTED = {
+    "plan": ["plan", *GOAL],
+    "publish": ["publish", "log.csv", *GOAL, "--ledger", "l.sqlite", "-o", "release"],
+    "verify": ["verify", "release"],
+    "review": ["review", "release", "--flag-pii", "-o", "reviewed"],
+    "changes": ["changes", "release", "reviewed"],
+    "ledger show": ["ledger", "show", "l.sqlite"],
+    "inspect": ["inspect", "log.csv"],
+    "start": ["start", "log.csv", "--users", "1000", "--privacy", "strict"],
+    "series run": ["series", "run", "series.toml"],
+    "series status": ["series", "status", "series.toml"],
+    "series price": ["series", "price", "series.toml", "--again", "2024-03"],
+}
+
+
+def promised_keys() -> dict[str, set[str]]:
+    text = PAGE.split("prints has at least these keys:\n")[1].split("\n## ")[0]
+    return {
+        name: set(keys.split())
+        for name, keys in re.findall(r"^\| `(.+?)` \| `(.+)` \|$", text, re.MULTILINE)
+    }
+
+
+def test_exit_codes_and_keys_of_json_are_those_promised(run: Run, tmp_path: Path) -> None:
+    keys = promised_keys()
+    assert set(keys) == {*PRINTED, "audit"}  # below
+    rows = [
+        f"u{user},{query},2024-03-0{1 + user % 9}\n"
+        for user in range(300)
+        for query in ("tea", "shoes")
+    ]
+    for name in ("log.csv", "2024-03.csv"):
+        (tmp_path / name).write_text("user,query,time\n" + "".join(rows))
+    (tmp_path / "series.toml").write_text(SERIES)
+    assert run("plan", *GOAL, "--time", "time", "-o", "monthly.json").code == 0
+    for name, arguments in PRINTED.items():
+        ran = run(*arguments, "--json")
+        assert ran.code == 0, (name, ran.stderr)
+        assert keys[name] <= set(json.loads(ran.stdout)), name
+    (tmp_path / "release" / "queries.csv").unlink()
+    assert run("verify", "release").code == 1
+    assert run("publish", "absent.csv", *GOAL, "--no-ledger", "-o", "other").code == 1
+    assert run("plan", *SMALL, "--nonsense").code == 2
+    assert run("plan", *SMALL, "--epsilon", "-1", "--delta", "0.001").code == 2
+
+
+def test_the_keys_that_an_audit_prints() -> None:
+    found = Audit(trials=1, measurements=[], checks=[Check(name="one", passed=True)])
+    assert promised_keys()["audit"] <= set(_audit_as_json(found))
 
 
 def rows_of(section: str) -> list[tuple[list[str], list[str]]]:
