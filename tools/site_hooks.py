@@ -44,7 +44,7 @@ def first_release(readme: str) -> str:
     way, guarantee, _ = way.partition("## The guarantee\n")
     if not install or not guarantee:
         raise ValueError("the README has no section Install or none on the guarantee")
-    return f"# Your first release\n\n{install}{way}"
+    return f"# Your first release\n\n{install}{way}\nNext: [your log](docs/guide/logs.md).\n"
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
