@@ -55,13 +55,13 @@ def why_empty(part: PartRecord, record: Record, units: str) -> str:
 
 
 def noise_at_most(part: PartRecord) -> str:
-    """The most noise on counts in 95 of 100 cases, in a few words: `12 from 92 on`."""
+    """The most noise on counts in 95 of 100 cases, in a few words."""
     found = count_interval(part)
     if found.threshold is None:
         return str(found.error)
     if part.tau_prime is None:
-        return f"{found.error} from {_margin(found)} above the smallest on"
-    return f"{found.error} from {found.certain_from:,} on"
+        return f"{found.error} for counts at least {_margin(found)} above the smallest"
+    return f"{found.error} for counts of {found.certain_from:,} or more"
 
 
 def interval(part: PartRecord, units: str) -> str:
