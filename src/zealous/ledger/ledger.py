@@ -299,15 +299,15 @@ class Ledger:
         reason: str | None = None,
         key: Path | None = None,
     ) -> None:
-        """Record new caps. Those below what is spent are allowed: nothing more is granted then.
+        """Record new caps. A cap below what is spent is allowed; nothing more is granted then.
 
-        Whose loss they cap is fixed with them: the unit declared here or before, else that of the
-        releases so far, else the user.
+        They also fix the unit of privacy: the one declared here or before, otherwise that of the
+        releases so far, otherwise the user.
 
         Raises:
-            UsageError: Losses cannot be composed, as epsilon or delta has no cap.
-            Refused: They would limit something else than before, after releases and without a
-                reason: that ends the earlier promise, and both add up.
+            UsageError: Losses cannot be composed, because epsilon or delta has no cap.
+            Refused: After releases, the caps would limit something else than before, and no reason
+                is given. That ends the earlier promise, and both promises add up.
         """
         check_composable(caps)
         with self._writing() as (connection, book):
@@ -369,7 +369,7 @@ class Ledger:
     def accounts(
         self, as_of: date | datetime | None = None, with_period: Period | None = None
     ) -> Accounts:
-        """Both accounts, for the most charged period or for a given one."""
+        """Both accounts: over all releases, and for a period (by default the most charged one)."""
         return self.book(as_of).accounts(with_period)
 
     def history(self, as_of: date | datetime | None = None) -> tuple[Entry, ...]:
@@ -377,7 +377,7 @@ class Ledger:
         return tuple(self.book(as_of).entries.values())
 
     def verify(self, releases: Sequence[str | Path] = ()) -> list[str]:
-        """What is wrong with the ledger, or with releases that say they were charged to it."""
+        """The faults of the ledger, and of releases that say that they were charged to it."""
         return verify(self.path, releases)
 
     def _read(self, as_of: datetime | None = None) -> Book:

@@ -121,10 +121,10 @@ class Log:
         time_format: How times are written: None for ISO or a timestamp type, `epoch`, `epoch-ms`,
             or a strptime pattern.
         cleaning: Whose entries are left out.
-        engine: Where it is read and worked on; None for the embedded one.
-        sql: The query whose result it is, as it was given; None where it is no query's.
-        recognised: The roles whose column nobody named, and which was found by its spelling.
-        left_out: Files of a folder that are not read, since their endings are of another format.
+        engine: Where it is read and counted; None for the embedded engine.
+        sql: The query whose result it is; None if it is not the result of a query.
+        recognised: The roles whose column was not named, but found by its name.
+        left_out: Files of a folder that are not read, because their extension is of another format.
     """
 
     paths: tuple[Place, ...]

@@ -239,13 +239,13 @@ class Plan:
         return {part.name(): part.public for part in self.parts if part.public is not None}
 
     def with_files(self, **files: Files | None) -> Self:
-        """The same plan, with where its public files are: for one that was read from a file.
+        """The same plan with its public files, for a plan that was read from a file.
 
         Args:
-            files: By what they are for, as for `plan`.
+            files: The files, each under the name that it has in `plan`: `domain`, `prior`, ...
 
         Raises:
-            UsageError: One is missing, is another by its SHA-256, or is not in the plan.
+            UsageError: A file is missing, has another SHA-256, or is not in the plan.
         """
         found = public_files(self.kinds(), **files)
         planned = self.public()
@@ -371,13 +371,13 @@ def plan(
             `synthetic-log`, `this-log` (which the guarantee does not cover) or `unstated`.
         seed: Fixes noise and selection, for tests; such a release is marked as not private, and
             charged to nobody.
-        look: Where `auto` chooses, publish first how many items each user has, and choose the
-            mechanism, m and all bounds by that: items_per_user of these kinds is not used then.
-        tail: Publish statistics of rare queries too, for this much more epsilon than the goal's;
-            queries and keywords must be among the kinds. The split is that of these kinds.
-        log: The log that it is for, where it is known: the plan names its columns, and tells of the
-            hours of rare queries only where it has times.
-        other_files: Public files that mechanisms of other packages need, by what they are for.
+        look: If `auto` chooses, first publishes how many items each user has, and chooses the
+            mechanism, m and all bounds by that. The items_per_user of these kinds is then not used.
+        tail: Also publishes statistics of rare queries, for this much more epsilon than the goal's.
+            Queries and keywords must be among the kinds, and the split is that of these kinds.
+        log: The log that the plan is for, if it is known. The plan then names the log's columns, and
+            covers the hours of rare queries only if the log has times.
+        other_files: Public files for mechanisms of other packages, under the names that they chose.
     """
     if not isinstance(goal, Guarantee):
         raise UsageError(

@@ -23,7 +23,7 @@ class Period:
     Attributes:
         first: The first day.
         end: The day after the last.
-        all_in_period: Declares, for a log without times, that all its entries are of these days.
+        all_in_period: Declares that all entries of a log without times are from these days.
 
     >>> quarter, month = Period.parse("2026-Q1"), Period.parse("2026-03")
     >>> quarter.overlaps(month), month.within(quarter), str(Period.parse("2026-01..2026-03"))

@@ -143,13 +143,13 @@ class Release(Mapping[str, Table]):
     def write(self, directory: str | Place, *, not_private: bool = False) -> Place: ...
 
     def write(self, directory: str | Path | Place, *, not_private: bool = False) -> Path | Place:
-        """Write the bundle into a new directory, all of it or nothing.
+        """Write the release into a new directory, completely or not at all.
 
         Args:
-            directory: Must not exist yet; also a URL in an object store, where release.json is
-                written last and nothing without it is a release.
-            not_private: Confirms that a release made with a fixed seed, whose noise anybody can
-                subtract, is meant to be written; it stays marked.
+            directory: A directory that does not exist yet; or a URL in an object store, where
+                release.json is written last: a folder without it is not a release.
+            not_private: Confirms that a release with a fixed seed should be written, although anybody
+                can subtract its noise. It stays marked as not private.
         """
         target = place_of(directory)
         if not self.record.private and not not_private:

@@ -73,7 +73,7 @@ class Table(Mapping[Item, int]):
         """The rows with `count_low` and `count_high`, the 95 % interval of each count.
 
         Raises:
-            UsageError: The table is not of a release, which says how large its noise is.
+            UsageError: The table is not from a release, so nothing says how large its noise is.
         """
         if self.part is None:
             raise UsageError("only a table of a release has intervals")

@@ -92,13 +92,13 @@ def compare(
 
     Args:
         log: The log.
-        study: What is tried; the paper's grid where not given.
+        study: The settings. By default, the paper's.
         methods: Custom mechanisms and anonymity methods, see docs/extending/quick.md.
         measures: Custom measures.
         documents: How many documents contain each keyword: a file with the columns keyword and
             documents, or a function; a synthetic corpus where not given.
         output: A new directory for the report and the figures, or one in which the same study was
-            broken off: it is taken up there.
+            interrupted: it continues there.
         engine: Where to run; where the log is, or an embedded DuckDB, if not given.
         say: Receives progress.
     """

@@ -22,27 +22,27 @@ _TEXTS = ("mechanisms", "methods", "kinds", "substitution")
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """The grid of a study. The defaults are the paper's, where it states them.
+    """The settings of a study. The defaults are the paper's, if it states them.
 
     Numbers are int or float, a float being the decimal that it prints as.
 
     Attributes:
-        epsilons: Of ZEALOUS, each histogram for itself, as in the paper.
-        delta: The same for all.
-        items_per_user: Every m.
-        top: Every j of top-j.
-        k: For each of the anonymity methods.
+        epsilons: The epsilons of ZEALOUS, of each table by itself, as in the paper.
+        delta: The delta of all.
+        items_per_user: The values of m.
+        top: The values of j for the j most frequent items.
+        k: The values of k for each anonymity method.
         mechanisms: What is compared at each epsilon beside ZEALOUS under the paper's guarantee, at
             m = 1 and 6: see `grid.other_guarantees`.
-        methods: Which of the anonymity methods.
+        methods: The anonymity methods.
         kinds: What is counted; what the log's columns do not allow is left out.
-        draws: Of the noise, for each epsilon and m.
+        draws: How often noise is drawn for each epsilon and m.
         substituted: For how many of the most frequent queries substitutions are looked for.
         substitution: How they are learned: `ratio` ranks by log-likelihood ratio, `jones` and
             `model` by more features than that, which takes longer.
-        memory_for_lists: Of index caching, in bytes.
-        epsilon: Of the tables and figures that vary something else. The paper leaves it unstated;
-            5 is plausible.
+        memory_for_lists: The memory for index caching, in bytes.
+        epsilon: The epsilon of the tables and figures that vary something else. The paper does not
+            state it; 5 is plausible.
         session_gap: Minutes without a query that end a session, where the log has no session ids.
         by_similarity: Whether, for the anonymity methods, a query without a word in common with the
             last one ends a session too.
