@@ -148,8 +148,8 @@ class Release(Mapping[str, Table]):
         Args:
             directory: A directory that does not exist yet; or a URL in an object store, where
                 release.json is written last: a folder without it is not a release.
-            not_private: Confirms that a release with a fixed seed should be written, although anybody
-                can subtract its noise. It stays marked as not private.
+            not_private: Confirms that a release with a fixed seed should be written, although
+                anybody can subtract its noise. It stays marked as not private.
         """
         target = place_of(directory)
         if not self.record.private and not not_private:
