@@ -169,6 +169,38 @@ def test_the_owner_is_told_how_much_was_left_out(
     }
 
 
+LIMITS = {"text": 30, "words": 12}
+LONG_TEXT = "a text of more than 30 bytes (only that text is left out)"
+MANY_WORDS = "a query of more than 12 words (where words count, its first do)"
+
+
+@pytest.mark.parametrize(
+    ("query", "urls", "told"),
+    [
+        ("é" * 15, None, {}),
+        ("é" * 15 + "e", None, {LONG_TEXT: 1}),
+        (" ".join("abcdefghijkl") + "  ", None, {}),
+        (" ".join("abcdefghijklm"), None, {MANY_WORDS: 1}),
+        ("tea", ["é" * 7, "x" * 14], {}),
+        ("tea", ["é" * 7, "x" * 15], {LONG_TEXT: 1}),
+        ("tea", [""] * 30, {}),
+        ("tea", [None] * 31, {LONG_TEXT: 1}),
+    ],
+)
+def test_the_owner_is_told_of_what_is_just_over_a_limit(
+    query: str, urls: list[str | None] | None, told: dict[str, int], tmp_path: Path, engine: DuckDB
+) -> None:
+    """Of a Parquet file the longest value is known, and decides whether any is counted."""
+    table = {
+        "user": ["ann", "bob", "cid"],
+        "query": ["tea", query, None],
+        "url": pa.array([["u"], urls, []], pa.list_(pa.string())),
+    }
+    pq.write_table(pa.table(table), tmp_path / "log.parquet")
+    columns = z.Columns(user="user", query="query", url="url")
+    assert +open_log(limited(tmp_path / "log.parquet", columns, **LIMITS), engine).skipped == told
+
+
 def unchecked(texts: list[bytes | None]) -> pa.Array:
     """As programs write them that do not look."""
     return pa.Array.from_buffers(pa.string(), len(texts), pa.array(texts, pa.binary()).buffers())

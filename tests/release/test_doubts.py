@@ -13,7 +13,10 @@ import zealous as z
 from zealous.errors import Refused
 from zealous.items import Kind
 from zealous.ledger import FILE_NAME, Cap, Caps, Ledger
+from zealous.logs.id_doubts import id_doubts
 from zealous.logs.log import Log
+from zealous.logs.open_log import open_log
+from zealous.logs.source import count_ids
 from zealous.release import doubts, repetition
 from zealous.release.account import Account
 from zealous.release.bundle import Release
@@ -110,6 +113,23 @@ def test_ids_in_two_spellings_are_told(tmp_path: Path) -> None:
         log, said = written(tmp_path / str(number), HEAD + TEA + more), list[str]()
         z.publish(log, GOAL, [z.queries(1)], say=said.append)
         assert any("Some ids differ only in" in each for each in said) is odd
+
+
+@pytest.mark.parametrize("most", [5, 1000])  # so that the entries are more, or few
+def test_ids_are_searched_for_spellings_only_where_some_are_odd(most: int, tmp_path: Path) -> None:
+    rows = "".join(f"{each},tea\n" for each in ("7", "0", "ann", "7", "bob", "cid"))
+    for odd, more in enumerate(("", "07,tea\n", "07,tea\n000,tea\n07,tea\nBOB,tea\nB1,tea\n")):
+        path = tmp_path / f"{odd}.csv"
+        path.write_text(f"user,query\n{rows}{more}")
+        log = z.read_log(path, cleaning=z.Cleaning(limits=z.Limits(entries=most)))
+        with z.DuckDB() as engine:
+            source = open_log(log, engine)
+            assert (source.ids is not None) == (most == 5)
+            ids = count_ids(source)
+            assert (ids.odd, ids.most) == ([0, 1, 4][odd], 2)
+            assert [each.text.startswith("Some ids differ") for each in id_doubts(source)] == (
+                [True] if odd else []
+            )
 
 
 def test_a_run_at_a_terminal_asks_before_it_pays_for_the_same_once_more(

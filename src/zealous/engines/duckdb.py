@@ -33,6 +33,7 @@ _LEAST_MEMORY = 10**9
 # What distinct, bounding and counting hold of an entry at their peak, and how often its text.
 _BYTES_PER_ROW = 120
 _COPIES = 2
+_SIZED = ("string", "list<element: string>")
 _QUOTING = ("Invalid Input Error", "Conversion Error")  # Arrow keeps a text, but not its class
 _INTERRUPTED = ("INTERRUPT Error", "Query interrupted")  # by `interrupt`; by a signal
 
@@ -157,28 +158,39 @@ class DuckDB:
         places = [place_of(path) for path in paths]
         if not must_stage(places, layout):
             sizes = parquet.sizes(places, names)
-        hostile = limits and sizes and (self._is_bulky(sizes) or not self._can_read(paths, names))
-        if sizes is None or hostile:
+        longest: Mapping[str, int] | None = {}
+        if limits is not None and sizes is not None:
+            longest = None if self._is_bulky(sizes) else self._longest_values(paths, names)
+        if sizes is None or longest is None:
             staged = self.directory / f"staged-{name}.parquet"
             stage(places, layout, names, lists, staged, skipped, limits, self.threads)
-            paths, sizes = [staged], parquet.sizes([staged], names)
+            paths, sizes, longest = [staged], parquet.sizes([staged], names), {}
         types = parquet.column_types(paths, names)
         self._run(f"create or replace temp view {name} as {_selecting(types)} {_reading(paths)}")
-        return Opened(types, skipped, sizes)
+        return Opened(types, skipped, sizes, longest)
 
-    def _can_read(self, paths: Sequence[Path | Place], names: Sequence[str]) -> bool:
-        """Whether all values of Parquet files can be read: else one of them would end the run."""
+    def _longest_values(
+        self, paths: Sequence[Path | Place], names: Sequence[str]
+    ) -> dict[str, int] | None:
+        """The size of the longest value of each column of text, from one look at the files.
+
+        None where a value cannot be read: it would end the run.
+        """
         types = parquet.column_types(paths, names)
-        doubtful = [name for name, kind in types.items() if parquet.may_be_unreadable(kind)]
+        doubtful = {name: kind for name, kind in types.items() if parquet.may_be_unreadable(kind)}
         if not doubtful:
-            return True
-        # A length is told without a look at the text.
-        looked_at = comma_separated(f"max(hash({identifier(each)}))" for each in doubtful)
+            return {}
+        sizes = [_size_of_value(identifier(name), kind) for name, kind in doubtful.items()]
+        looked_at = comma_separated(f"max({each})" for each in sizes)
         try:
-            self._run(f"select {looked_at} from {_reading(paths)}").fetchall()
+            found = self._run(f"select {looked_at} from {_reading(paths)}").fetchone()
         except LogError:
-            return False
-        return True
+            return None
+        return {
+            name: size or 0
+            for (name, kind), size in zip(doubtful.items(), found, strict=True)
+            if kind in _SIZED
+        }
 
     def _is_bulky(self, sizes: parquet.Sizes) -> bool:
         """Whether a few rows of Parquet files could hold more than there is room for.
@@ -313,6 +325,19 @@ def _selecting(types: Mapping[str, str]) -> str:
         for name, kind in ((identifier(each), kind) for each, kind in types.items())
     ]
     return f"select {comma_separated(columns) or '*'} from"
+
+
+def _size_of_value(name: str, kind: str) -> str:
+    """SQL: what a text or a list of texts counts for where texts are limited, once it was read.
+
+    `strlen` would tell it without a look at the text.
+    """
+    if kind == "string":
+        return f"octet_length(encode({name}))"
+    if kind in _SIZED:
+        text = f"octet_length(encode(array_to_string({name}, '')))"  # NULL of NULLs alone
+        return f"coalesce({text}, 0) + array_length({name})"
+    return f"hash({name})"
 
 
 def _reading(paths: Sequence[Path | Place]) -> str:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from zealous.engines.sql import Step
@@ -82,11 +83,14 @@ class Opened(NamedTuple):
         types: The named columns and their Arrow types.
         skipped: Lines that were left out, by reason.
         sizes: How much there is; None where metadata does not tell.
+        longest: Of columns of text, or of lists of text, that were looked at: what the longest
+            value counts for where texts are limited.
     """
 
     types: dict[str, str]
     skipped: Skipped
     sizes: Sizes | None = None
+    longest: Mapping[str, int] = MappingProxyType({})
 
 
 class Option(NamedTuple):

@@ -14,7 +14,7 @@ from zealous.engines.engine import Engine, Stored
 from zealous.engines.sql import Step, comma_separated, identifier
 from zealous.files.lines import Skipped
 from zealous.logs.id_sketch import id_hash, smallest_of_slots
-from zealous.logs.source import IdCounts, Source
+from zealous.logs.source import IdCounts, Source, is_odd_id
 
 _LOOKED_AHEAD = 999_999  # entries, of all users together, that are held to see where others end
 
@@ -52,7 +52,7 @@ def limit_entries(
     engine, most = source.engine, source.limits.entries
     known = source.everyone[: [step.name for step in source.everyone].index("known") + 1]
     persons, many = _units_over_limit(engine, known, most, sketch_key)
-    source = replace(source, ids=IdCounts(many.number, many.entries, many.most))
+    source = replace(source, ids=many.ids)
     if sketch_key is not None:
         hashes = engine.rows([smallest_of_slots(persons)])
         source = replace(source, id_hashes=tuple(str(each) for (each,) in hashes))
@@ -76,17 +76,13 @@ class _EntryCounts(NamedTuple):
     """How many there are, who of them has too many entries, and how many entries there are.
 
     Attributes:
-        number: Users, or other units.
-        entries: Of all together.
-        most: Of the one who has most.
+        ids: Users, or other units.
         heavy: Those with more entries than count.
         rest: The entries of all others.
         over: How many more these have than count.
     """
 
-    number: int
-    entries: int
-    most: int
+    ids: IdCounts
     heavy: int
     rest: int
     over: int
@@ -104,17 +100,21 @@ def _units_over_limit(
     each = f"select user, count(*) as entries from {steps[-1].name} group by user"
     whose = f"case when entries > {most} then user end as {WHOSE}"
     hashed = "''" if sketch_key is None else id_hash(sketch_key)
-    marked = Step("marked", f"select {whose}, entries, {hashed} as hash from each_user")
+    odd = f"{is_odd_id()} as odd"
+    marked = Step("marked", f"select {whose}, entries, {odd}, {hashed} as hash from each_user")
     total = "count(*) as number, sum(entries)::bigint as entries, max(entries) as most"
+    total += ", count(case when odd then 1 end) as odd"
     grouped = f"from marked group by {WHOSE}, left(hash, 2)"
     summed = Step("summed", f"select {WHOSE}, {total}, min(hash) as hash {grouped}")
     engine.append_rows(table, [*steps, Step("each_user", each), marked, summed])
     rest = f"coalesce(sum(case when {WHOSE} is null then entries end), 0)::bigint"
     over = f"coalesce(sum(case when {WHOSE} is not null then entries - {most} end), 0)::bigint"
-    sums = [f"coalesce({each}, 0)::bigint" for each in ("sum(number)", "sum(entries)", "max(most)")]
+    of_ids = ("sum(number)", "sum(entries)", "max(most)", "sum(odd)")
+    sums = [f"coalesce({each}, 0)::bigint" for each in of_ids]
     figures = comma_separated([*sums, f"count({WHOSE})", rest, over])
     ((*found,),) = engine.rows([Step("figures", f"select {figures} from {table}")])
-    return table, _EntryCounts(*map(int, found))
+    *ids, heavy, rest_entries, over_entries = map(int, found)
+    return table, _EntryCounts(IdCounts(*ids), heavy, rest_entries, over_entries)
 
 
 def _limited_entries(

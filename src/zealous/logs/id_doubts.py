@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from zealous.engines.sql import Step
-from zealous.logs.source import IdCounts, Source, count_ids, known_entries
+from zealous.logs.source import IdCounts, Source, count_ids, is_odd_id, known_entries
 
 _JUDGED = 1000  # fewer ids tell nothing
 _ONE_EACH = 1.05  # entries an id
@@ -32,7 +32,9 @@ def id_doubts(source: Source, *, unnamed: bool = False) -> list[IdDoubt]:
         unnamed: Whether the column of the ids has no name, so that it may be any other.
     """
     ids = count_ids(source)
-    found = [_one_entry_each(source, ids, unnamed), _large_share(ids), _two_spellings(source)]
+    found = [_one_entry_each(source, ids, unnamed), _large_share(ids)]
+    if ids.odd:  # else all of the log need not be looked at
+        found.append(_two_spellings(source))
     return [each for each in found if each is not None]
 
 
@@ -74,13 +76,9 @@ def _large_share(ids: IdCounts) -> IdDoubt | None:
 
 
 def _two_spellings(source: Source) -> IdDoubt | None:
-    """Whether ids with zeros in front, or in capitals, are there without them too.
-
-    `.0` behind is never read.
-    """
-    odd = "user::varchar like '0%' or user::varchar <> lower(user::varchar)"
-    spelt = f"select distinct user::varchar as id from known where {odd}"
-    plain = "select lower(regexp_replace(id, '^0+', '', 'g')) as id from spelt where id <> '0'"
+    """Whether ids with zeros in front, or in capitals, are there without them too."""
+    spelt = f"select distinct user::varchar as id from known where {is_odd_id()}"
+    plain = "select lower(regexp_replace(id, '^0+', '', 'g')) as id from spelt"
     same = "select 1 as one from known where user::varchar in (select id from plain) limit 1"
     steps = [Step("spelt", spelt), Step("plain", plain), Step("same", same)]
     if not source.engine.rows([*known_entries(source), *steps]):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from zealous.engines.engine import Engine, require_local
+from zealous.engines.engine import Engine, Opened, require_local
 from zealous.engines.sql import Step, comma_separated, identifier, literal
 from zealous.errors import LogError, UsageError, ZealousError
 from zealous.files.delimited import Delimited
@@ -68,13 +68,12 @@ def open_log(
     if len({name.lower() for name in wanted}) < len(wanted):
         raise UsageError("two of the columns to use differ only in case: rename one of them")
     lists = [each for each in (log.columns.url, log.columns.keywords) if each]
-    types, skipped, sizes = engine.open(
-        "source", log.paths, log.layout, wanted, lists, limits=log.cleaning.limits
-    )
+    opened = engine.open("source", log.paths, log.layout, wanted, lists, limits=log.cleaning.limits)
+    types, sizes = opened.types, opened.sizes
     if log.cleaning.exclude_users is not None:
         _open_excluded(log.cleaning.exclude_users, engine)
         _check_excluded(engine, types[log.columns.user or ""])
-    skipped += _count_over_limits(log, types, engine)
+    skipped = opened.skipped + _count_over_limits(log, opened, engine)
     roles = log.columns.assigned()
     everybody = replace(log, cleaning=Cleaning(limits=log.cleaning.limits))
 
@@ -102,17 +101,25 @@ def open_log(
     return replace(limited, users=users)
 
 
-def _count_over_limits(log: Log, types: dict[str, str], engine: Engine) -> Skipped:
+def _count_over_limits(log: Log, opened: Opened, engine: Engine) -> Skipped:
     """How many lines have no user id, or a text or words over a limit; for the owner's eyes.
 
-    Texts that were left out while lines were split are NULL by now, and were counted there.
+    Texts that were left out while lines were split are NULL by now, and were counted there. Columns
+    whose longest value is within a limit are not looked at.
     """
     limits, query, user = log.cleaning.limits, log.columns.query, log.columns.user or ""
-    queries = {query: types[query]} if query is not None else {}
+
+    def longer_than(most: int) -> dict[str, str]:
+        longest = opened.longest
+        return {name: kind for name, kind in types.items() if longest.get(name, most + 1) > most}
+
+    types = opened.types
+    queries = {name: kind for name, kind in longer_than(2 * limits.words).items() if name == query}
     reasons = {
         WITHOUT_ID: [f"coalesce(not ({_has_id(log, identifier(user), types[user])}), true)"],
         limits.long_text(): [
-            text_over_limit(identifier(name), kind, log) for name, kind in types.items()
+            text_over_limit(identifier(name), kind, log)
+            for name, kind in longer_than(limits.text).items()
         ],
         limits.many_words(): [
             words_over_limit(identifier(name), kind, log) for name, kind in queries.items()

@@ -20,11 +20,19 @@ FIRST_STEPS = ("known", "looked_at")  # the steps with which a log's entries beg
 
 
 class IdCounts(NamedTuple):
-    """How many ids a log has, their entries, and those of the id with most; never published."""
+    """What the ids of a log come to; never published.
+
+    Attributes:
+        number: How many there are.
+        entries: Of all together.
+        most: Of the one with most.
+        odd: How many may have another spelling; see `is_odd_id`.
+    """
 
     number: int
     entries: int
     most: int
+    odd: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +120,20 @@ def count_ids(source: Source) -> IdCounts:
     """How many ids the whole log has, and how many entries; for the owner's eyes."""
     if source.ids is not None:
         return source.ids
-    each = Step("each_id", "select count(*) as n from known group by user")
-    total = "select count(*), coalesce(sum(n), 0)::bigint, coalesce(max(n), 0) from each_id"
+    each = Step("each_id", "select user, count(*) as n from known group by user")
+    total = "select count(*), coalesce(sum(n), 0)::bigint, coalesce(max(n), 0)"
+    total += f", count(case when {is_odd_id()} then 1 end) from each_id"
     found = source.engine.rows([*known_entries(source), each, Step("counted", total)])[0]
     return IdCounts(*map(int, found))
+
+
+def is_odd_id() -> str:
+    """SQL: whether the id `user` has zeros in front, or capitals: another may be it without them.
+
+    `.0` behind is never read.
+    """
+    text = "user::varchar"
+    return f"({text} like '0%' or {text} <> lower({text})) and {text} <> '0'"
 
 
 def known_entries(source: Source) -> tuple[Step, ...]:
