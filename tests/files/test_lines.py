@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from examples import examples
@@ -147,6 +148,56 @@ def test_a_block_with_quotes_is_split_as_its_lines_are_one_by_one(written: list[
                 expected[tuple(found)] += 1
     assert rows("".join(f"{line}\n" for line in written)) == expected
     assert sum((rows(f"{line}\n") for line in written), Counter()) == expected
+
+
+@examples(400)
+@given(
+    st.lists(st.text("a,\r\0 é", max_size=5) | st.sampled_from(["a,é", "é,a\r", ""]), max_size=5),
+    st.sampled_from([(2, ()), (1, ()), (2, ("a", "é"))]),
+)
+def test_a_block_that_arrow_splits_as_it_is_has_the_rows_of_its_lines(
+    written: list[str], how: tuple[int, tuple[str, ...]]
+) -> None:
+    least, names = how
+    layout = Delimited(delimiter=",", names=names, least=least)
+    split = splitter(layout, ("user", "query"), ("query", "user"), ())
+    expected, reasons = Counter[tuple[str, ...]](), Skipped()
+    for line in written:
+        body = line.removesuffix("\r")
+        fields = body.split(",")
+        if "\0" in body or "\r" in body:
+            reasons["odd"] += 1
+        elif body and body != ",".join(names):
+            if least <= len(fields) <= 2:
+                expected[(*fields[1:], "")[0], fields[0]] += 1
+            else:
+                reasons["fields"] += 1
+    skipped = Skipped()
+    block = "".join(f"{line}\n" for line in written).encode()
+    batches = list(split(block, skipped)) if block else []
+    rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
+    assert Counter(rows) == expected
+    assert skipped.total() == reasons.total()
+
+
+def test_a_block_is_split_as_it_is_if_nothing_in_it_is_odd() -> None:
+    """Else every log would take twice as long."""
+    layout = Delimited(delimiter=",", quoted=True, names=("user", "query"))
+    split = layout.splitter(("user", "query"), ("user", "query"), ())
+    with mock.patch.object(delimited._Splitter, "_by_line", return_value=iter(())) as by_line:
+        for block in (b"a,b\n\nc,\n", b"a,b\r\n\r\nc,d\n"):
+            assert sum(len(batch) for batch in split(block, Skipped())) == 2
+        assert not by_line.called
+        for block in (
+            b'"a",b\n',
+            b"a\rb,c\n",
+            b"a,b\nc\n",
+            b"a,b,c\n",
+            b"a\0,b\n",
+            b"user,query\n",
+        ):
+            assert list(split(block, Skipped())) == []
+        assert by_line.call_count == 6
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -163,8 +163,8 @@ class DuckDB:
             longest = None if self._is_bulky(sizes) else self._longest_values(paths, names)
         if sizes is None or longest is None:
             staged = self.directory / f"staged-{name}.parquet"
-            stage(places, layout, names, lists, staged, skipped, limits, self.threads)
-            paths, sizes, longest = [staged], parquet.sizes([staged], names), {}
+            longest = stage(places, layout, names, lists, staged, skipped, limits, self.threads)
+            paths, sizes = [staged], parquet.sizes([staged], names)
         types = parquet.column_types(paths, names)
         self._run(f"create or replace temp view {name} as {_selecting(types)} {_reading(paths)}")
         return Opened(types, skipped, sizes, longest)

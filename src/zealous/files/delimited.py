@@ -4,6 +4,10 @@ A CSV reader that sniffs types or lets a quote run over line ends gives one pers
 over the lines of others. Here the lines of a block in which nothing is odd go to Arrow's splitter
 in one piece, odd lines are split one at a time, bad lines are counted and left out. Quotes are not
 odd where they only stand around whole fields, which is how most programs write them.
+
+Most blocks have no quotes at all, and lines of as many fields as there are columns. Arrow splits
+such a block as it is, and refuses it where a line has more or fewer fields: then each line is
+looked at.
 """
 
 from __future__ import annotations
@@ -102,6 +106,28 @@ class _Splitter:
         self.header = layout.delimiter.join(known).encode()
 
     def __call__(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        if self._has_plain_lines(block):
+            try:
+                yield from self._plain(block)
+                return
+            except pa.ArrowInvalid:
+                pass
+        yield from self._by_line(block, skipped)
+
+    def _has_plain_lines(self, block: bytes) -> bool:
+        """Whether Arrow takes the same for lines and fields, and none is odd but for their number.
+
+        It ends lines at carriage returns too.
+        """
+        return (
+            len(block) <= LINE_LIMIT
+            and b"\0" not in block
+            and not (self.layout.quoted and b'"' in block)
+            and not (b"\r" in block and block.count(b"\r") > block.count(b"\r\n"))
+            and not (self.header and self.header in block)
+        )
+
+    def _by_line(self, block: bytes, skipped: Skipped) -> Iterator[pa.RecordBatch]:
         data = np.frombuffer(block, dtype=np.uint8)
         ends = np.flatnonzero(data == ord("\n"))
         starts = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1] + 1])
@@ -185,6 +211,7 @@ class _Splitter:
                 column_types=dict.fromkeys(self.fields, pa.string()),
                 include_columns=self.names,
                 strings_can_be_null=False,
+                check_utf8=False,  # blocks are of UTF-8
             ),
         )
         yield from table.to_batches()

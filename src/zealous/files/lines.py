@@ -26,7 +26,9 @@ from zealous.files.threads import in_threads
 from zealous.libraries import pa
 
 LINE_LIMIT = 1 << 20
-_BLOCK = 1 << 20  # bytes: what a thread works on stays in its cache
+# Bytes: what a thread works on stays in its cache, and with the beginning of a line in front of it
+# holds none that is too long.
+_BLOCK = 15 << 16
 _ROWS = 1 << 15  # of what is read line by line, in a batch
 _SHORT = 8
 _BEGINNING = 1 << 16  # enough for most headers, and little to fetch
@@ -341,7 +343,8 @@ def _marks(encoding: str) -> tuple[bytes, ...]:
 
 def _strip_marks(marks: Sequence[bytes], block: bytes) -> bytes:
     """Lines without byte order marks in front of them."""
-    if not any(mark in block for mark in marks):
+    # The search of one byte is many times faster.
+    if not any(mark[:1] in block and mark in block for mark in marks):
         return block
     return re.sub(rb"(?m)^(?:%b)+" % b"|".join(map(re.escape, marks)), b"", block)
 

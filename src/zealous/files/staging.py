@@ -13,6 +13,7 @@ from zealous.files.arrow_types import as_stored, stored_type
 from zealous.files.limits import Limits, without_long_texts
 from zealous.files.lines import Layout, Skipped, records
 from zealous.files.places import Place
+from zealous.files.text_sizes import text_sizes
 from zealous.libraries import pa, pq
 
 _ROW_GROUP = 1 << 25  # bytes: an engine may have to hold all of it at once
@@ -33,7 +34,7 @@ def stage(
     skipped: Skipped,
     limits: Limits | None = None,
     threads: int = 1,
-) -> None:
+) -> dict[str, int]:
     """Keep the named columns as one local Parquet file.
 
     Args:
@@ -45,7 +46,12 @@ def stage(
         skipped: Receives the number of lines left out, by reason.
         limits: Texts over these are NULL.
         threads: How many blocks of text are split at once.
+
+    Returns:
+        The size of the longest value of each column of text that was kept; of a list of texts, what
+        it counts for where texts are limited.
     """
+    longest: dict[str, int] = {}
     if layout is None:
         schema, batches = _columns(paths, names, lists)
     else:
@@ -56,7 +62,17 @@ def stage(
                 batch = without_long_texts(batch, limits, skipped)
             if layout is None:
                 batch = _without_invalid_values(batch, schema, skipped)
-            writer.write(batch.cast(schema))
+            batch = batch.cast(schema)
+            _add_longest(longest, batch)
+            writer.write(batch)
+    return longest
+
+
+def _add_longest(longest: dict[str, int], batch: pa.RecordBatch) -> None:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        sizes = text_sizes(column)
+        if sizes is not None and len(sizes):
+            longest[name] = max(longest.get(name, 0), int(sizes.max()))
 
 
 def _lines(
@@ -160,7 +176,7 @@ def writing_parquet(target: Path, schema: pa.Schema) -> Iterator[_RowGroups]:
     """A new Parquet file that its owner alone can read, for batches."""
     try:
         target.touch(mode=0o600)  # whatever the umask: it holds the log
-        with pq.ParquetWriter(target, schema, compression="snappy", use_dictionary=False) as writer:
+        with pq.ParquetWriter(target, schema, compression="none", use_dictionary=False) as writer:
             groups = _RowGroups(writer)
             yield groups
             groups.flush()
