@@ -220,6 +220,27 @@ def test_help_and_plan_import_nothing_heavy() -> None:
         subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
 
 
+def test_publishing_imports_no_pandas(tmp_path: Path) -> None:
+    """Arrow would, where it is installed: 100 MB, and a tenth of a second."""
+    program = (
+        "import sys\n"
+        "sys.argv = ['zealous', *sys.argv[1:]]\n"
+        "from zealous.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as e:\n    assert e.code == 0, e.code\n"
+        "heavy = {'pandas', 'pyarrow.dataset'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    entries = "".join(f"u{number},milk tea\nu{number},\n" for number in range(40))
+    (tmp_path / "log.csv").write_text(f"user,query\n{entries}")
+    arguments = [
+        "publish", tmp_path / "log.csv", "--items", "queries,keywords", "--items-per-user", "2",
+        "--users", "50", "--epsilon", "4", "--delta", "0.1", "--no-ledger", "--proceed",
+        "-o", tmp_path / "release",
+    ]  # fmt: skip
+    subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+    assert (tmp_path / "release/release.json").is_file()
+
+
 def test_the_public_names() -> None:
     assert zealous.__all__ == sorted(zealous.__all__) == dir(zealous)
     assert all(hasattr(zealous, name) for name in zealous.__all__)

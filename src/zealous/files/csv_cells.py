@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from zealous.files.numbers import text_array
 from zealous.libraries import pa, pc
 
 _ROWS = 100_000  # at a time: all that is held in memory of the text
@@ -34,8 +35,7 @@ def write_rows(table: pa.Table, file: TextIO, *, semicolons: bool = True) -> Non
     if not table.column_names:
         file.write("\n")
         return
-    names = [pa.array([name], pa.large_string()) for name in table.column_names]
-    file.write(_lines([_cells(name, semicolons) for name in names]))
+    file.write(_lines([_cells(text_array(name), semicolons) for name in table.column_names]))
     for batch in table.to_batches(max_chunksize=_ROWS):
         if batch.num_rows:
             file.write(_lines([_cells(column, semicolons) for column in batch.columns]))
@@ -47,13 +47,13 @@ def inert_text(text: str) -> str:
     >>> inert_text("@timestamp"), inert_text("query")
     ("'@timestamp", 'query')
     """
-    return str(_neutralize(pa.array([text], pa.large_string()), semicolons=True)[0])
+    return str(_neutralize(text_array(text), semicolons=True)[0])
 
 
 def _lines(columns: list[pa.Array]) -> str:
     """Cells joined into lines, and lines into one text."""
     if len(columns) == 1:  # a line with nothing on it would be no row
-        columns = [pc.if_else(pc.equal(columns[0], ""), _text('""'), columns[0])]
+        columns = [pc.if_else(pc.equal(columns[0], _text("")), _text('""'), columns[0])]
     lines = _join(*columns[:-1], _join(columns[-1], "\n"), by=",")
     return str(lines.buffers()[2], "utf-8")  # where Arrow keeps one text after the other
 
@@ -63,9 +63,9 @@ def _cells(column: pa.Array, semicolons: bool) -> pa.Array:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     large = pa.large_string()
     if pa.types.is_integer(kind):
-        return pc.fill_null(column.cast(large), "")
+        return pc.fill_null(column.cast(large), _text(""))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return _quote(_neutralize(pc.fill_null(column.cast(large), ""), semicolons))
+        return _quote(_neutralize(pc.fill_null(column.cast(large), _text("")), semicolons))
     texts = ["" if value is None else str(value) for value in column.to_pylist()]
     return _quote(pa.array(texts, large))
 
@@ -96,4 +96,4 @@ def _join(*parts: pa.Array | str, by: str = "") -> pa.Array:
 
 
 def _text(text: str) -> pa.Scalar:
-    return pa.scalar(text, pa.large_string())
+    return text_array(text)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from zealous.files.numbers import to_numpy
 from zealous.libraries import np, pa, pc
 
 Sizes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
@@ -18,8 +19,7 @@ def text_sizes(column: pa.Array) -> Sizes | None:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return list_sizes(column.values, column.offsets.to_numpy())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        length = pc.fill_null(pc.binary_length(column), 0)
-        return np.asarray(length.to_numpy(zero_copy_only=False), np.int64)
+        return np.asarray(to_numpy(pc.binary_length(column)), np.int64)
     if pa.types.is_string_view(kind):  # Arrow has no function for them: a view begins with its size
         views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
         size = views[column.offset : column.offset + len(column), 0].astype(np.int64)

@@ -274,8 +274,12 @@ def _read_table(directory: Place, part: PartRecord, record: Record) -> Table:
     counted = counted_schema(files.columns)
     try:
         kind_from_record(part, files.columns)
-        with file_in_folder(directory, files.parquet).open_file() as file:
-            table = pq.read_table(file)
+        # `pq.read_table` would import pandas, and much else.
+        with (
+            file_in_folder(directory, files.parquet).open_file() as file,
+            pq.ParquetFile(file) as parquet,
+        ):
+            table = parquet.read()
         known = (written_schema(files.columns), counted)  # 0.1.0 wrote no interval
         if table.schema not in known or any(each.null_count for each in table.columns):
             raise ValueError

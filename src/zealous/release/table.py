@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zealous.errors import NotPublished, UsageError
+from zealous.files.numbers import from_numpy, to_numpy
 from zealous.libraries import np, pa, pq
 from zealous.notebook import ROWS, block, grid, line, note
 from zealous.record.record import PartRecord
@@ -144,11 +145,11 @@ def written_schema(columns: Sequence[str]) -> pa.Schema:
 
 def with_intervals(table: pa.Table, part: PartRecord) -> pa.Table:
     """Rows with the 95 % interval of each count, which holds given that the item is published."""
-    counts = table["count"].to_numpy()
+    counts = to_numpy(table["count"])
     lowest = int(counts.min()) if len(counts) else None
     ends = count_interval(part, lowest).endpoints(counts)
     for name, values in zip(INTERVAL, ends, strict=True):
-        table = table.append_column(name, pa.array(values.astype(np.int64)))
+        table = table.append_column(name, from_numpy(values.astype(np.int64)))
     return table
 
 
