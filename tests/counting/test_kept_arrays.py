@@ -9,7 +9,6 @@ import math
 import random
 from collections import Counter
 from threading import Barrier
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,8 +16,8 @@ import pytest
 from zealous.counting import kept_arrays
 from zealous.counting.kept_arrays import KeptArrays
 
-# Columns of a draw: the true sum is in WEIGHT, and it leaves the strength in STRENGTH.
-ITEM, LISTED, EVIDENCE, WEIGHT, STRENGTH = "item", "listed", "evidence", "weight", "weight"
+# Columns of a draw.
+ITEM, LISTED, EVIDENCE, WEIGHT, STRENGTH = "item", "listed", "evidence", "weight", "strength"
 ITEMS, USERS, LENGTH, LARGEST = 997, 500, 1 << 20, 1 << 10
 WAIT = 60  # seconds for which a thread waits for the others
 
@@ -38,13 +37,6 @@ def sums(users: list[list[int]], strength: list[int]) -> list[int]:
         for item in items:
             total[item] += LENGTH * strength[item] // root
     return total
-
-
-def next_round(kept: KeptArrays, state: Any, draw: Draw) -> tuple[Any, list[int]]:
-    """The state after a round, and the items that have no strength any more."""
-    state = kept.weigh(state, LENGTH, draw)
-    gone = kept.without_weight(state)
-    return state, [row[ITEM] for each in gone for row in each.to_pylist()]
 
 
 class Draw:
@@ -96,11 +88,11 @@ def test_each_item_is_drawn_once_and_by_its_own_sum(
         LARGEST,
         threads,
     )
-    draw, state = Draw(threads), None
+    draw = Draw(threads)
     for _ in range(3):
         before, draw.items, draw.parts = list(draw.strength), [], []
         asked = {item for item, strength in enumerate(before) if strength}
-        state, gone = next_round(kept, state, draw)
+        gone = [row[ITEM] for keys in kept.weigh(LENGTH, draw) for row in keys.to_pylist()]
         assert Counter(draw.items) == dict.fromkeys(asked, 1)
         assert len(draw.parts) > 2 * threads
         true = sums(users, before)

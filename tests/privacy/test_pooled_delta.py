@@ -271,15 +271,16 @@ def upper_tail(x: Decimal) -> Decimal:
 
 @pytest.mark.parametrize("deviations", [5, 30, 997, 1003, 10**12, 10**40])
 def test_the_exposure_is_rounded_up_however_far_the_threshold(deviations: int) -> None:
-    scale, part = 977, 7
-    reach = part * (LENGTH + Fraction(1, 2))
-    threshold = math.floor(deviations * part * scale + reach)
-    each = PooledRound(scale=scale, part=part, threshold=threshold, steepness=0, cap=0)
+    scale, multiplier = 977, 7
+    reach = multiplier * (LENGTH + Fraction(1, 2))
+    threshold = math.floor(deviations * multiplier * scale + reach)
+    each = PooledRound(scale=scale, multiplier=multiplier, threshold=threshold, steepness=0, cap=0)
     found = pooled_exposure([each], 1)
     assert found > 0
     if deviations < 1000:
         with localcontext(Context(prec=150, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-            x = (threshold + 1 - part * (LENGTH + Decimal("0.5"))) / (part * scale)
+            reach_in_decimals = multiplier * (LENGTH + Decimal("0.5"))
+            x = (threshold + 1 - reach_in_decimals) / (multiplier * scale)
             true = (1 / Decimal(24 * scale**2)).exp() * upper_tail(x)
             most = Decimal(found.numerator) / Decimal(found.denominator)
             assert true < most < true * (1 + Decimal("1e-50"))

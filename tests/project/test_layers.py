@@ -232,7 +232,7 @@ def test_publishing_imports_no_pandas(tmp_path: Path) -> None:
     )
     entries = "".join(f"u{number},milk tea\nu{number},\n" for number in range(40))
     (tmp_path / "log.csv").write_text(f"user,query\n{entries}")
-    arguments = [
+    arguments: list[str | Path] = [
         "publish", tmp_path / "log.csv", "--items", "queries,keywords", "--items-per-user", "2",
         "--users", "50", "--epsilon", "4", "--delta", "0.1", "--no-ledger", "--proceed",
         "-o", tmp_path / "release",

@@ -375,8 +375,8 @@ def plan(
             mechanism, m and all bounds by that. The items_per_user of these kinds is then not used.
         tail: Also publishes statistics of rare queries, for this much more epsilon than the goal's.
             Queries and keywords must be among the kinds, and the split is that of these kinds.
-        log: The log that the plan is for, if it is known. The plan then names the log's columns, and
-            covers the hours of rare queries only if the log has times.
+        log: The log that the plan is for, if it is known. The plan then names the log's columns,
+            and covers the hours of rare queries only if the log has times.
         other_files: Public files for mechanisms of other packages, under the names that they chose.
     """
     if not isinstance(goal, Guarantee):
