@@ -119,7 +119,7 @@ class KeptArrays:
         ends = np.append(self.starts[1:], len(self.items))
         first = 0
         while first < len(self.starts):
-            # as many users as have so many items together, and at least one
+            # as many users as keep at most _PAIRS_AT_ONCE items together, and at least one
             last = int(np.searchsorted(ends, self.starts[first] + _PAIRS_AT_ONCE, side="right"))
             last = max(last, first + 1)
             begin, end = int(self.starts[first]), int(ends[last - 1])

@@ -23,7 +23,7 @@ from zealous.privacy.units import Select
 
 @dataclass(frozen=True, kw_only=True)
 class LogCount:
-    """Counts a log as often as it is called; see `mechanisms.protocol.Count`.
+    """Counts a log each time it is called; see `mechanisms.protocol.Count`.
 
     Attributes:
         kind: What is counted.

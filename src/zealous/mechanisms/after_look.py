@@ -78,7 +78,7 @@ UNKNOWN = Choice(10, 64)  # before the look, and where it shows nobody
 
 
 def choose(counts: Sequence[int], neighbors: Neighbors) -> Choice:
-    """What publishes most where so many users, more or less, are in each range of `RANGES`.
+    """What publishes most, given about how many users are in each range of `RANGES`.
 
     Args:
         counts: The published counts, which may be below zero.

@@ -77,7 +77,7 @@ class Description:
             part: What release.json says of the table.
             units: What is counted, such as users.
             each: One of these, such as each user.
-            origin: The published table whose rows are all that there can be, if it is one.
+            origin: The published table whose rows are all possible items, if there is one.
         """
         raise NotImplementedError
 
@@ -143,7 +143,7 @@ class EveryItem(Description):
 
 @dataclass(frozen=True, kw_only=True)
 class EveryPossibleItem(EveryItem):
-    """Of a table of all that there can be, by a public rule or by another table."""
+    """Of a table of all possible items, by a public rule or by another table."""
 
     def points(self, part: PartRecord, *, units: str, each: str, origin: str | None) -> list[str]:
         """What was looked at."""

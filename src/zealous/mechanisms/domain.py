@@ -1,8 +1,8 @@
 """Counts of everything in a public list: no threshold, and no delta.
 
 Guarantee:
-    Every item of a public list gets its own noise and is published, whoever has it. Nothing else of
-    the log leaves. epsilon covers the noise of all counts that one user moves.
+    Every item of a public list gets its own noise and is published, also if nobody has it. Nothing
+    else of the log leaves. epsilon covers the noise of all counts that one user moves.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ class Domain(KnownListMechanism):
         return self if item_list is None else replace(self, domain=item_list)
 
     def decides_who_kept_what(self) -> bool:
-        """Users kept some of the items of a public list, whatever is published."""
+        """What users kept was chosen among the items of a public list, not by what is published."""
         return False
 
     def publication_probability(self, count: int) -> float:
-        """The chance that an item of the list is published, whoever has it."""
+        """The chance that an item of the list is published: all of them are."""
         return 1.0
 
     def interval(

@@ -156,7 +156,7 @@ def above_with_noise(
 
     Among candidates that nobody has it draws how many are above, then which, then by how much:
     docs/proofs/clicks.md proves that this is the same law. That no item is at two places is checked
-    here of what is published alone; whoever makes such a list must prove it of all the rest.
+    here only for what is published; for the rest, code that makes such a list must prove it.
     """
     parts = list(_places_and_counts(candidates, counted))
     held = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
@@ -208,7 +208,7 @@ def _places_and_counts(
 def _draw_places_above(
     size: int, noise: DiscreteLaplace, above: int, random_bytes: RandomBytes
 ) -> Whole:
-    """Of so many places those whose noise alone is above: how many, and then which."""
+    """The places, of `size`, whose noise alone is above: first how many, then which."""
     chosen: set[int] = set()
     if size:
         number = rare_events(size, partial(_tail, noise.scale, above), random_bytes)
@@ -218,7 +218,7 @@ def _draw_places_above(
 
 
 def _tail(scale: Fraction, t: int, digits: int) -> Decimal:
-    """P(noise > t) for t of 0 or more, to so many significant digits."""
+    """P(noise > t) for t of 0 or more, to `digits` significant digits."""
     with localcontext(Context(prec=digits + 10, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         rate = Decimal(scale.denominator) / Decimal(scale.numerator)
         return (-(t + 1) * rate).exp() / (1 + (-rate).exp())

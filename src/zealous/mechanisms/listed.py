@@ -1,4 +1,4 @@
-"""Counts of everything that there can be: no threshold, and no delta.
+"""Counts of all possible items: no threshold, and no delta.
 
 Guarantee:
     The list follows from a public rule or from what was published before; every item of it gets its
@@ -20,7 +20,7 @@ from zealous.privacy.guarantee import Guarantee
 @register
 @dataclass(frozen=True, kw_only=True)
 class Listed(Domain):
-    """Every item that there can be with a noisy count, those that nobody has too.
+    """Every possible item with a noisy count, also those that nobody has.
 
     As `Domain`, over a list that nobody has to give: it follows from a public rule (the hours of a
     day), or from what was published of the same log before.
@@ -43,7 +43,7 @@ class Listed(Domain):
 
     @classmethod
     def best_for(cls, goal: Guarantee, items_per_user: int) -> str | None:
-        """Of all that there can be."""
+        """Always: it serves only kinds of which all possible items are known."""
         return "all there can be is known, so no threshold is needed, and no delta"
 
     def decides_who_kept_what(self) -> bool:

@@ -106,7 +106,7 @@ class OfKeywords(KnownListMechanism):
         return [] if self.keywords is None else [MadeOf(self.keywords)]
 
     def threshold(self, keywords: int) -> int:
-        """What a noisy count must be above with so many keywords: at most 1/N pass by noise alone.
+        """What a noisy count must be above: noise alone passes with a chance of at most 1/N.
 
         >>> from fractions import Fraction
         >>> OfKeywords(items_per_user=1, scale=Fraction(2)).threshold(1000)
@@ -132,7 +132,7 @@ class OfKeywords(KnownListMechanism):
         )
 
     def expected_unique_items(self, users: int) -> float:
-        """Of queries of one user alone so many are published, made of what was public, at most."""
+        """At most how many queries that one user alone asked are published on average."""
         return users * (self.items_per_user * self.publication_probability(1))
 
     def threshold_text(self) -> str:
@@ -153,7 +153,7 @@ class OfKeywords(KnownListMechanism):
         return above_with_noise(queries, counted, noise, random_bytes, above=above)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
-        """Queries are made of the published keywords, and above the threshold for so many."""
+        """Queries are made of the published keywords, and above the threshold for their number."""
         used = self.with_inputs(first=first).keywords
         if used is None:
             raise ReleaseError("the keywords that it follows are not there")
@@ -276,7 +276,7 @@ class SpelledQueries:
 
 
 def candidate_count(keywords: int) -> int:
-    """N: how many queries of one to three words can be made of so many.
+    """N: how many queries of one to three words can be made of some keywords.
 
     >>> candidate_count(10)
     1110

@@ -54,7 +54,7 @@ class OfSmaller(KnownListMechanism):
     Attributes:
         items_per_user: m.
         scale: The scale of the noise.
-        candidates: All there can be. None until `with_inputs` gives them.
+        candidates: All possible sets. None until `with_inputs` gives them.
 
     Guarantee:
         epsilon-differential privacy given the published smaller sets, if scale >= M/epsilon:
@@ -87,11 +87,11 @@ class OfSmaller(KnownListMechanism):
     def with_inputs(
         self, item_list: CandidateSets | None = None, first: pa.Table | None = None
     ) -> Self:
-        """The same with all that there can be."""
+        """The same with all possible sets."""
         return self if item_list is None else replace(self, candidates=item_list)
 
     def threshold(self, candidates: int) -> int:
-        """The least t above which the noise of so many is once or less on average.
+        """The least t that the noise of at most one of some candidates exceeds on average.
 
         >>> OfSmaller(items_per_user=1, scale=Fraction(2)).threshold(1000)
         12
@@ -127,7 +127,7 @@ class OfSmaller(KnownListMechanism):
         return min(users * float(self.items_per_user), self.expected_unique_items_of_all())
 
     def expected_unique_items_of_all(self) -> float:
-        """Of the sets that one user alone has, whoever that is, so many are published on average.
+        """How many sets that belong to one user alone are published on average, over all users.
 
         With N candidates there are at most N of them, and N P(noise > t) <= 1.
         """
@@ -146,22 +146,22 @@ class OfSmaller(KnownListMechanism):
         """Publish: the candidates above the threshold with their noisy counts."""
         if self.candidates is None:
             raise UsageError("the of-smaller mechanism needs candidates: see with_inputs")
-        known = self._worth_counting(self.candidates)
+        known = self._possibly_published(self.candidates)
         counted = count(bound=self.items_per_user, at_least=1)
         above = self.threshold(len(known))
         return with_noise_on_each(known, counted, self.noise_sampler(), random_bytes, above=above)
 
     def check_rows(self, rows: pa.Table, first: pa.Table | None, *, whole: bool) -> None:
-        """Sets are candidates, and above the threshold for so many candidates."""
+        """Sets are candidates, and above the threshold for their number."""
         if self.candidates is None:
             raise ReleaseError("the smaller ones that it is made of are not there")
-        known = self._worth_counting(self.candidates)
+        known = self._possibly_published(self.candidates)
         if (known.places(rows) < 0).any():
             raise ReleaseError("there are rows that cannot be made of the published smaller ones")
         if (rows["count"].to_numpy() <= self.threshold(len(known))).any():
             raise ReleaseError("there are counts at or below the threshold for so many candidates")
 
-    def _worth_counting(self, candidates: CandidateSets) -> CandidateSets:
+    def _possibly_published(self, candidates: CandidateSets) -> CandidateSets:
         """Without what by its published parts cannot be above the threshold but for noise."""
         return candidates.possibly_above(self.threshold(len(candidates)))
 

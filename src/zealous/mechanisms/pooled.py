@@ -2,8 +2,8 @@
 
 Why this is private: in each round one person adds a vector of weights whose Euclidean length is at
 most 1000, and Gaussian noise hides a vector of that length. What noise cannot hide is an item that
-she alone keeps. There are at most D of them, fixed before the first round, and whatever steers her,
-their pooled weight is bounded; delta bounds the chance that one of them passes.
+she alone keeps. There are at most D of them, fixed before the first round, and however she spreads
+her weight, their pooled weight is bounded; delta bounds the chance that one of them passes.
 
 Guarantee:
     Every weight that is used got noise first, once. What users give in a round follows from their

@@ -113,7 +113,7 @@ class Mechanism(Protocol):
         """Publish: what is yielded, with all columns of what was counted, and nothing else.
 
         Args:
-            count: Counts the log, as often as it is called; each count may see the same users.
+            count: Counts the log each time it is called; each count may see the same users.
             random_bytes: Where randomness comes from: the operating system, or in an experiment
                 a source that repeats itself.
         """
@@ -146,7 +146,7 @@ class CalibratedMechanism(Mechanism, Protocol):
         """
 
     def loss(self, neighbors: Neighbors) -> Loss:
-        """What it tells of one person, whatever was published before: what releases compose.
+        """What it reveals of one person given anything published before: what releases compose.
 
         It says `items` only where, by itself, it lets no output decide which of one person's items
         can be exposed. Whether those of its kind are steered, `planning.together.losses` knows.
@@ -183,7 +183,7 @@ class CalibratedMechanism(Mechanism, Protocol):
         """The same with what it needs besides counts, which may change its parameters.
 
         Args:
-            item_list: The rows of its public file, or all items that there can be.
+            item_list: The rows of its public file, or all possible items.
             first: The published table of its `required_kind`.
         """
 
@@ -299,13 +299,13 @@ class CalibratedMechanism(Mechanism, Protocol):
         Args:
             confidence: The probability, given that the item is published.
             lowest: The smallest published count.
-            candidates: At most so many items got noise. Both help where the threshold follows from
+            candidates: The most items that got noise. Both help where the threshold follows from
                 what was published before, so that release.json does not tell it. Where neither is
-                given the largest threshold that there can be is taken.
+                given the largest possible threshold is taken.
         """
 
     def expected_unique_items(self, users: int) -> float:
-        """Of items that one of these users alone has, at most so many are published on average."""
+        """At most how many items that one of these users alone has are published on average."""
 
     def threshold_text(self) -> str:
         """What an item must pass, in a few words."""
@@ -371,7 +371,7 @@ class MechanismDefaults:
             raise UsageError(missing_kind_message(kind.name(), required))
 
     def check_roles(self, roles: Collection[str]) -> None:
-        """It takes whatever log there is."""
+        """It takes any log."""
 
     def deciding_items_per_user(self) -> int | None:
         """Nothing is known of it."""

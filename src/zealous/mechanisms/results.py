@@ -82,7 +82,7 @@ class Results(Domain):
 
     @classmethod
     def check_kinds(cls, kind: Kind, before: Mapping[str, Kind]) -> None:
-        """Clicks for queries, after queries that they can be told by."""
+        """Clicks for queries, after queries whose columns they have."""
         if not isinstance(kind, QueryClicks):
             raise UsageError("results are for query-clicks")
         super().check_kinds(kind, before)

@@ -66,7 +66,7 @@ class Round:
             raise UsageError(f"threshold of a round must be at least {2 * WEIGHT}")
 
     def exposure(self) -> Fraction:
-        """Of the items that one user alone gave so many became keys on average, at most.
+        """At most how many of the items that one user alone gave became keys on average.
 
         The worst is one item of the whole weight, or as many as she may give. Rounded up.
 
