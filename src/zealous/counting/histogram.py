@@ -101,6 +101,7 @@ def users_keeping(
         entries = source.entries if number == 1 else source.bucket(part, number).entries
         source.engine.append_rows(found.name, [*entries, *steps])
     yield found
+    # Not in a `finally`: rows may still be read there, and a drop that fails would hide the reason.
     source.engine.drop(found.name)
 
 
