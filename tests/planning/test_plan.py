@@ -23,7 +23,8 @@ from zealous.items import (
 from zealous.logs.log import Columns, read_log
 from zealous.planning.log_binding import LogBinding
 from zealous.planning.part import Part, figures, forecast
-from zealous.planning.plan import Plan, claim_text, other_guarantee, plan
+from zealous.planning.plan import Plan, other_guarantee, plan
+from zealous.planning.plan_text import claim_text
 from zealous.planning.together import cost_of_releases
 from zealous.privacy.guarantee import (
     Guarantee,
@@ -231,11 +232,12 @@ def test_the_claim_says_what_twelve_releases_cost() -> None:
     assert cost_of_releases(GOAL, planned.parts, 12) == (12, Fraction(12, 1000))
     large = per_person("0.5", None)
     assert cost_of_releases(large, plan(large, [queries(2)]).parts, 12) == (24, 1)
-    words = claim_text(planned)
+    words = claim_text(planned, other_guarantee(planned))
     assert promise(GOAL) in words
     assert "epsilon = 12, delta = 0.012" in words
     private = Indistinguishability(epsilon=1, delta="1e-6", neighbors="add-remove")
-    composed = claim_text(plan(private, [queries(5)], mechanism="gaussian"))
+    by_noise = plan(private, [queries(5)], mechanism="gaussian")
+    composed = claim_text(by_noise, other_guarantee(by_noise))
     assert "epsilon = 3.68296, delta = 1.2e-5 if planned in advance; added" in composed
 
 
@@ -287,7 +289,7 @@ def test_who_a_person_is_makes_no_item(kind: Kind, role: str, tmp_path: Path) ->
 def test_a_plan_prints_each_part() -> None:
     planned = plan(GOAL, [queries(2), keywords(20)])
     text, other = str(planned), other_guarantee(planned)
-    assert claim_text(planned) in text
+    assert claim_text(planned, other_guarantee(planned)) in text
     assert other is not None
     assert f"delta is {format_number(other.delta)} per person, and 0.001 for anybody at all" in text
     for part in plan(GOAL, [queries(2), keywords(20)]).parts:

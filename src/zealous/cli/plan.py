@@ -36,8 +36,9 @@ from zealous.owner.parameter_search import advise
 from zealous.owner.start import USERS
 from zealous.owner.start_text import Page, ladder_only
 from zealous.planning.part import figures, guarantee_numbers
-from zealous.planning.plan import TWELVE, Plan, other_guarantee
+from zealous.planning.plan import Plan, other_guarantee
 from zealous.planning.plan_file import write_plan
+from zealous.planning.plan_text import TWELVE
 from zealous.planning.together import cost_of_releases
 from zealous.privacy.calibrate import float_rounded_up
 from zealous.privacy.guarantee import DEFINITIONS, UNIT_PLURALS, format_number

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self, TypedDict, get_args
@@ -20,30 +19,22 @@ from zealous.items import Kind, Kinds, list_kinds
 from zealous.logs.log import Cleaning, Columns, Log
 from zealous.logs.person_sql import query_assumption, query_hash
 from zealous.logs.smaller_units import check_unit
-from zealous.mechanisms import CalibratedMechanism
-from zealous.mechanisms.choose import MECHANISMS, choose_mechanism
-from zealous.notebook import block, grid, line, note
 from zealous.planning.added_kinds import with_looks, with_tail
 from zealous.planning.declared import Files, PublicFile, public_files
 from zealous.planning.from_record import goal_from_record
 from zealous.planning.log_binding import LogBinding
 from zealous.planning.parameter_source import PARAMETERS_FROM, THIS_LOG, UNSTATED
-from zealous.planning.part import Part, forecast
-from zealous.planning.part_text import describe, undercount
-from zealous.planning.shares import shares
-from zealous.planning.together import cost_of_releases, losses, proven_delta
+from zealous.planning.part import Part
+from zealous.planning.part_text import describe
+from zealous.planning.plan_text import claim_text, plan_html
+from zealous.planning.solving import check_delta, choose_mechanisms, solve_parts
+from zealous.planning.together import losses, proven_delta
 from zealous.privacy.composition import delta_at, proof_at
 from zealous.privacy.guarantee import (
-    UNITS,
-    CannotGive,
     Guarantee,
     Number,
-    exact_fraction,
-    format_number,
 )
-from zealous.privacy.levels import is_weak, strength
-from zealous.privacy.promise import both_deltas, promise
-from zealous.privacy.units import Select, unit_warning
+from zealous.privacy.units import Select
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,11 +45,6 @@ if TYPE_CHECKING:
 # Releases of 0.1.0 do not say it; theirs was 1.
 PLANNER = 6
 COMPOSITION = "docs/proofs/composition.md"
-TWELVE = 12  # releases: a year of months
-_ONE_GUARANTEE = (
-    ". A release keeps one guarantee for all its kinds: publish this one as a release of its own. "
-    "The other kinds then keep the probabilistic guarantee; all of it together is indistinguishable"
-)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -205,14 +191,14 @@ class Plan:
             UsageError: This cannot be planned.
             Refused: Planned again it is another plan, or its delta was not confirmed.
         """
-        _check_delta(self.goal, self.accept_delta)
+        check_delta(self.goal, self.accept_delta)
         again = self.plan_again()
         if (again.goal, again.parts) != (self.goal, self.parts):
             raise Refused("this plan is not what its goal and kinds of items give: plan again")
 
     def plan_again(self) -> Plan:
         """What this version plans for the same goal, kinds, shares, mechanisms and files."""
-        planned = plan_with_files(
+        goal, parts = solve_parts(
             self.goal,
             self.kinds(),
             self.public(),
@@ -220,7 +206,7 @@ class Plan:
             accept_delta=True,
             mechanism=self.mechanisms(),
         )
-        return replace(self, goal=planned.goal, parts=planned.parts)
+        return replace(self, goal=goal, parts=parts)
 
     def with_inputs(self, released: Mapping[str, pa.Table]) -> Self:
         """The same, with what follows from published tables: see `Part.with_inputs`."""
@@ -273,41 +259,14 @@ class Plan:
         return f"Plan({self.goal!r}: {'; '.join(each)})"
 
     def _repr_html_(self) -> str:
-        names = ["kind", f"items a {self.goal.unit}", "epsilon", "mechanism"]
-        names += [f"{self.goal.units()} for {chance} %" for chance in (50, 95)] + ["noise (95 %)"]
-        return block(
-            f"Plan for {', '.join(part.name() for part in self.parts)}",
-            line(promise(self.goal)),
-            line(claim_text(self).splitlines()[-1]),
-            grid(names, list(map(_summary_row, self.parts))),
-            note(
-                "With a probability of 50 or 95 % an item appears that is among the items that "
-                f"count of so many {self.goal.units()}; the noise on its count is at most so much "
-                "in 95 of 100 cases. "
-                + undercount([kind.items_per_user for kind in self.kinds()], self.goal.unit)
-            ),
-            note("Nothing is read or spent yet: z.publish(log, plan) executes it."),
-        )
+        return plan_html(self, other_guarantee(self))
 
     def __str__(self) -> str:
         """A table in words, for a terminal."""
         read = [self.log.describe(self.kinds())] if self.log else []
         parts = (describe(part) for part in self.parts)
-        claim = claim_text(self)
+        claim = claim_text(self, other_guarantee(self))
         return "\n\n".join([claim, *read, *parts])
-
-
-def _summary_row(part: Part) -> tuple[object, ...]:
-    expected = forecast(part)
-    return (
-        part.name(),
-        part.kind.items_per_user,
-        format_number(part.goal.epsilon),
-        part.mechanism.name,
-        expected.users_to_appear.half,
-        expected.users_to_appear.high,
-        expected.error_95,
-    )
 
 
 class Options(TypedDict, total=False):
@@ -410,85 +369,10 @@ def plan_with_files(
     mechanism: str | Mapping[str, str] | None = None,
 ) -> Plan:
     """As `plan`, where each kind's public file is known by its hash, wherever it is."""
-    chosen = choose_mechanisms(goal, kinds, mechanism=mechanism, public=public)
-    weights = _weights({kind.name(): kind.budget_weight() for kind in kinds}, split)
-    if all(each.pure for each, _ in chosen.values()):
-        goal = goal.with_budget(type(goal), epsilon=goal.epsilon, delta=Fraction(0))
-    _check_delta(goal, accept_delta)
-    try:
-        solved = shares(goal, weights, [(kind, chosen[kind.name()][0]) for kind in kinds])
-    except CannotGive as error:
-        raise UsageError(f"{error}{_ONE_GUARANTEE if len(kinds) > 1 else ''}") from None
-    parts = []
-    for kind, share, made in solved:
-        why, delta, file = chosen[kind.name()][1], made.delta(share), public.get(kind.name())
-        parts.append(Part(kind=kind, goal=share, mechanism=made, delta=delta, public=file, why=why))
-    return Plan(goal=goal, parts=tuple(parts), accept_delta=accept_delta)
-
-
-def choose_mechanisms(
-    goal: Guarantee,
-    kinds: Sequence[Kind],
-    *,
-    mechanism: str | Mapping[str, str] | None = None,
-    public: Mapping[str, PublicFile] | None = None,
-) -> dict[str, tuple[type[CalibratedMechanism], str]]:
-    """The mechanism of each kind, by its name, and why it is that one.
-
-    Raises:
-        UsageError: These kinds cannot be published, or not so, or not in this order.
-    """
-    names = [kind.name() for kind in kinds]
-    if not kinds:
-        raise UsageError("nothing to publish: name at least one kind of items")
-    if len(set(names)) < len(names):
-        raise UsageError("each kind of items can be named once")
-    for option, given in (("--mechanism", mechanism), ("a public file", public)):
-        if isinstance(given, Mapping) and set(given) - set(names):
-            raise UsageError(f"{option} is given for a kind of items that is not published")
-    files = public or {}
-    chosen = {}
-    for kind in kinds:
-        if isinstance(mechanism, Mapping):
-            asked = mechanism.get(kind.name())
-        else:  # one name for all is not meant for what is made of others
-            of_others = MECHANISMS[kind.default_mechanism()].family is not None
-            asked = None if of_others else mechanism
-        use = files[kind.name()].use if kind.name() in files else None
-        before = {each.name(): each for each in kinds[: kinds.index(kind)]}
-        chosen[kind.name()] = choose_mechanism(asked, goal, kind, use, before)
-        kind.check_before(before)
-        chosen[kind.name()][0].check_kinds(kind, before)
-        kind.check_unit(goal.unit)
-    return chosen
-
-
-def _weights(
-    usual: Mapping[str, Fraction], split: Mapping[str, Number] | None
-) -> dict[str, Fraction]:
-    """The share of each kind in the budget."""
-    weights = {name: exact_fraction(weight, "split") for name, weight in (split or {}).items()}
-    if weights and set(weights) != set(usual):
-        raise UsageError("--split must name the published kinds, each once: keywords=2,queries=1")
-    if any(weight <= 0 for weight in weights.values()):
-        raise UsageError("the weights of --split must be above 0")
-    weights = weights or dict(usual)
-    total = sum(weights.values(), Fraction(0))
-    return {name: weights[name] / total for name in usual}
-
-
-def _check_delta(goal: Guarantee, accept_delta: bool) -> None:
-    """Refuse a per-person delta that a whole population would notice."""
-    if not goal.delta_per_person or goal.users is None or accept_delta:
-        return
-    if goal.delta > Fraction(1, 10 * goal.users):
-        advised = Decimal(1) / Decimal(10 * goal.users)
-        advised = advised.quantize(Decimal((0, (1,), advised.adjusted())), ROUND_FLOOR)
-        raise Refused(
-            f"delta is per person under this guarantee: {format_number(goal.delta)} is above "
-            f"1/(10 x {goal.users:,} users). Lower it to {float(advised):g} or less, use the "
-            "probabilistic guarantee, or confirm with --accept-delta"
-        )
+    goal, parts = solve_parts(
+        goal, kinds, public, split=split, accept_delta=accept_delta, mechanism=mechanism
+    )
+    return Plan(goal=goal, parts=parts, accept_delta=accept_delta)
 
 
 def other_guarantee(planned: Plan) -> Guarantee | None:
@@ -528,33 +412,3 @@ def covers_replaced(planned: Plan) -> bool:
         return delta_at(losses(planned.parts, "replace"), 2 * goal.epsilon) <= goal.delta
     replaced = (part.mechanism.delta_if_replaced(part.goal) for part in planned.parts)
     return sum(replaced, Fraction(0)) <= goal.delta
-
-
-def claim_text(planned: Plan) -> str:
-    """The guarantee of a whole release in words, and the delta of the other one."""
-    goal, parts = planned.goal, planned.parts
-    lines = [
-        f"{goal.title}, {_numbers(goal.epsilon, goal.delta)}, neighbours: {goal.neighbors}, "
-        f"unit: {UNITS[goal.unit]}",
-        promise(goal),
-        f"With these parameters {both_deltas(goal, other_guarantee(planned))}",
-        *([strength(goal.epsilon)] if is_weak(goal.epsilon) else []),
-        *unit_warning(goal.unit),
-    ]
-    if planned.composed:
-        added = sum((part.goal.epsilon for part in parts), Fraction(0))
-        lines.append(
-            f"The losses of all {len(parts)} kinds compose to delta "
-            f"{format_number(planned.delta_achieved)} at epsilon {format_number(goal.epsilon)}; "
-            f"added, epsilon would be {format_number(added)}."
-        )
-    epsilon, delta = cost_of_releases(goal, parts, TWELVE)
-    year = f"Twelve such releases of the same people: {_numbers(epsilon, delta)}"
-    if epsilon < TWELVE * goal.epsilon:
-        year += f" if planned in advance; added, epsilon = {format_number(TWELVE * goal.epsilon)}"
-    return "\n".join([*lines, f"{year}."])
-
-
-def _numbers(epsilon: Fraction, delta: Fraction) -> str:
-    told = f"epsilon = {format_number(epsilon)}"
-    return f"{told}, delta = {format_number(delta)}" if delta else told

@@ -15,8 +15,9 @@ from zealous.owner.draft import default_delta, users_to_appear
 from zealous.planning.parameter_source import PARAMETERS_FROM
 from zealous.planning.part import forecast
 from zealous.planning.part_text import undercount
-from zealous.planning.plan import claim_text, other_guarantee
+from zealous.planning.plan import other_guarantee
 from zealous.planning.plan_file import write_plan
+from zealous.planning.plan_text import claim_text
 from zealous.privacy.levels import LEVELS, is_weak, percent, strength, suspicion_after
 from zealous.privacy.promise import both_deltas, factor, promise
 from zealous.release.charging import charge_of_plan
@@ -135,7 +136,7 @@ def _result(bench: Bench, choice: PlanChoice) -> dict[str, Any]:
         "planned": planned,
         "promise": promise(choice.goal),
         "deltas": both_deltas(choice.goal, other_guarantee(planned)),
-        "claim": claim_text(planned),
+        "claim": claim_text(planned, other_guarantee(planned)),
         "suspicion": percent(suspicion_after(epsilon)),
         "strength": strength(epsilon),
         "weak": is_weak(epsilon),
