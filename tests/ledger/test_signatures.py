@@ -228,7 +228,19 @@ CHARGE = Charge(
         (plan_bytes(epsilon="1"), CHARGE, "costs something else"),
         (plan_bytes(unit="user-day"), CHARGE, "costs something else"),
         (plan_bytes(columns={"user": "row"}), CHARGE, "another column"),
-        (b"{}", CHARGE, "cannot be read"),
+        *(
+            (unreadable, CHARGE, "cannot be read")
+            for unreadable in (
+                b"{}",
+                b"\xff",
+                b"[" * 100_000,
+                plan_bytes(epsilon="1/0"),
+                plan_bytes(epsilon="much"),
+                plan_bytes(epsilon=2),  # no version wrote a number
+                plan_bytes(columns={}),
+                plan_bytes(dataset=["teahouse"]),
+            )
+        ),
     ],
 )
 def test_a_signed_plan_serves_what_it_says_alone(
