@@ -90,7 +90,8 @@ def measured_tables(arguments: argparse.Namespace, rows_of: Rows) -> dict[str, A
         for table in chosen_tables(arguments, folder):
             say(table.name)
             measured = _measured_table(table, arguments, folder, rows_of)
-            before = results.get(table.name, {"rows": []})["rows"]
+            old = results.get(table.name, {"rows": []})
+            before = [{"draws": row.get("draws", old["draws"]), **row} for row in old["rows"]]
             new = {(row["neighbors"], row["mechanism"]) for row in measured["rows"]}
             kept = [row for row in before if (row["neighbors"], row["mechanism"]) not in new]
             results[table.name] = measured | {"rows": kept + measured["rows"]}
@@ -147,7 +148,7 @@ def _row(
 ) -> Row:
     means = _means(drawn)
     say(f"{name}, {setting}: {means['items']['mean']:,.1f} items")
-    head = {"neighbors": neighbors, "mechanism": name, "setting": setting}
+    head = {"neighbors": neighbors, "mechanism": name, "setting": setting, "draws": len(drawn)}
     return head | means | {"tried": tried}
 
 

@@ -202,15 +202,15 @@ def _targets(results: Mapping[str, Any]) -> Iterator[str]:
     for (name, target), relation in product(TARGETS.items(), RELATIONS):
         found = results.get(name, {"rows": [], "draws": 0})
         rows = [row for row in found["rows"] if row["neighbors"] == relation]
-        pooled = [row["items"]["mean"] for row in rows if row["mechanism"] == "pooled"]
-        if not pooled or len(rows) == len(pooled):
+        pooled = next((row for row in rows if row["mechanism"] == "pooled"), None)
+        if pooled is None or len(rows) == 1:
             yield f"| {name} | {relation} | | | | | {target:g} | not measured |"
             continue
         best = _best_other(rows)
-        most = best["items"]["mean"]
-        met = pooled[0] >= target * most
-        cells = [name, relation, found["draws"], f"{pooled[0]:,.1f}"]
-        cells += [f"{best['mechanism']} {most:,.1f}", f"{pooled[0] / most:.2f}" if most else ""]
+        items, most = pooled["items"]["mean"], best["items"]["mean"]
+        met = items >= target * most
+        cells = [name, relation, pooled.get("draws", found["draws"]), f"{items:,.1f}"]
+        cells += [f"{best['mechanism']} {most:,.1f}", f"{items / most:.2f}" if most else ""]
         yield f"| {' | '.join(map(str, cells))} | {target:g} | {'met' if met else 'not met'} |"
 
 

@@ -54,7 +54,10 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
         "| generated, 300 users | 5 |",
     ),
     "anonymize.py": (["--users", "300", "--rounds", "1", "-k", "3"], "| k-keyword |"),
-    "composition.py": (["--users", "60", "--only", "generated"], "12 months of queries"),
+    "composition.py": (
+        ["--users", "60", "--only", "generated", "--draws", "2", "-o", "composed-here.json"],
+        "12 months of queries | 2 |",
+    ),
     "counts.py": (["--real", "--tables", "given.csv:user:item", "--draws", "1"], "| m of n |"),
     "documents.py": (["count", "pages", "--pages", "10", "-o", "documents.csv"], "3 documents"),
     "groups.py": (["--users", "3000", "--sets", "400", "-k", "3"], "| users | 400 |"),
@@ -200,6 +203,21 @@ def test_what_was_kept_of_the_mechanisms_is_printed_with_each_target(copy: Path)
     assert line.format("page visits", "1.05", "met") in found
     assert line.format("online_retail", "3", "not met") in found
     assert "| online_retail | replace | | | | | 3 | not measured |" in found
+
+
+def test_rows_that_are_not_measured_again_keep_their_number_of_draws(copy: Path) -> None:
+    tiny = ("--users", "300", "--real", "--bounds", "1", "--only", "gaussian", "-o", "again.json")
+    run(copy, "mechanisms.py", *tiny, "--neighbors", "add-remove", "--draws", "2")
+    before = json.loads((copy / "again.json").read_text())
+    for row in before["generated, 300 users"]["rows"]:
+        del row["draws"]  # as earlier results have it
+    (copy / "again.json").write_text(json.dumps(before))
+    run(copy, "mechanisms.py", *tiny, "--neighbors", "replace", "--draws", "1")
+    found = json.loads((copy / "again.json").read_text())["generated, 300 users"]["rows"]
+    assert [(row["neighbors"], row["draws"]) for row in found] == [
+        ("add-remove", 2),
+        ("replace", 1),
+    ]
 
 
 def test_what_was_kept_of_auto_is_printed_with_the_worst_of_each_part(copy: Path) -> None:
