@@ -46,6 +46,13 @@ COMPILED = {
         ("sessions", in_all_years, "parquet"),
         ("keywords", many_words, "parquet"),
         ("tail", many_words, "parquet"),
+        ("query-clicks", just_under, "parquet"),
+        ("listed-keywords", many_words, "parquet"),
+        ("selection", tiny, "parquet"),
+        ("auto", tiny, "csv"),
+        ("of-keywords", many_words, "parquet"),
+        ("of-queries", tiny, "parquet"),
+        ("of-listed-words", many_words, "parquet"),
     ],
 )
 def test_one_person_with_much_does_not_stop_a_run(
