@@ -76,7 +76,7 @@ PARTS = (
         ("-m", "soak", "-k", _NAMED["kills"], *_KILLED),
         6,
     ),
-    Part("hostile", ("-m", "soak", "-k", _NAMED["hostile"], "tests/files", "tests/spark"), 18),
+    Part("hostile", ("-m", "soak", "-k", _NAMED["hostile"], "tests/files", "tests/spark"), 28),
     Part("audit", ("-m", "soak", "-k", _NAMED["audit"], "tests/audit"), 12),
     Part(
         "planted",
