@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims import paper
-from zealous.study.claims.claim import NOT_MEASURED
+from zealous.study.claims.claim import (
+    JUDGED_EPSILONS,
+    JUDGED_K,
+    JUDGED_M,
+    JUDGED_TOP,
+    NOT_MEASURED,
+)
 from zealous.study.claims.findings import Finding, findings
 from zealous.study.grid.result_table import Results, as_table
 from zealous.study.grid.study import Study
@@ -57,8 +65,18 @@ def both(name: str, holds: list[Iterable[Row]], fails: list[Iterable[Row]]) -> t
     return good.measured, bad.why
 
 
+def filled(values: Mapping[float, float], *settings: float) -> dict[float, float]:
+    """With the settings that decide between those given: values along straight lines."""
+    places = sorted(values)
+    heights = [values[place] for place in places]
+    between = [x for x in settings if places[0] < x < places[-1]]
+    more = {x: float(np.interp(x, places, heights)) for x in between}
+    return dict(sorted((more | dict(values)).items()))
+
+
 def by_m(measure: str, values: Mapping[float, float], kind: str = "keywords") -> list[Row]:
-    return list(over("m", values, measure, kind=kind, epsilon=5.0))
+    """At all m that decide, from the first to the last that is given."""
+    return list(over("m", filled(values, *JUDGED_M), measure, kind=kind, epsilon=5.0))
 
 
 def test_coverage_falls() -> None:
@@ -83,8 +101,20 @@ def test_coverage_may_rise_within_the_spread() -> None:
     noise = [row("zealous", "keywords", "distinct", 6050, epsilon=5.0, m=1, draw=1)]
     points = by_m("distinct", {1: 6000, 4: 6043, 40: 2964})
     assert judged(name, points, noise).holds is True
-    assert judged(name, by_m("distinct", {1: 20, 4: 20})).holds is False
-    assert judged(name, by_m("distinct", {1: 9, 4: 5})).holds is None
+    assert judged(name, by_m("distinct", {1: 20, 40: 20})).holds is False
+    assert judged(name, by_m("distinct", {1: 9, 40: 5})).holds is None
+    wide = [row("zealous", "keywords", "distinct", 17, epsilon=5.0, m=1, draw=1)]
+    assert judged(name, by_m("distinct", {1: 20, 40: 18}), wide).holds is None, "nor may it fall"
+
+
+def test_without_an_m_that_decides_there_is_no_verdict() -> None:
+    """At m = 1 and 4 alone nothing is known of 40, nor at 1, 6 and 40 of what is between."""
+    for tried in ((1, 4), (1, 6, 40)):
+        rows = [*over("m", dict.fromkeys(tried, 60.0), "distinct", epsilon=5.0)]
+        found = judged("coverage-falls-with-m", rows, study=Study(items_per_user=tried))
+        assert found.holds is None
+        lacking = "8, 20 and 40" if tried == (1, 4) else "4, 8 and 20"
+        assert found.why == f"This study did not try m = {lacking}."
 
 
 def test_coverage_falls_most_for_pairs() -> None:
@@ -100,7 +130,7 @@ def test_coverage_falls_most_for_pairs() -> None:
 
 
 def test_total_tips() -> None:
-    name, many = "total-rises-then-falls", by_m("distinct", {1: 500}, "queries")
+    name, many = "total-rises-then-falls", by_m("distinct", {1: 500, 40: 400}, "queries")
     average = [original("queries", "average-items", 20)]
     measured, why = both(
         name,
@@ -109,7 +139,7 @@ def test_total_tips() -> None:
     )
     assert measured == "queries most at m = 20, 20.0 items per user"
     assert why == "queries peak at 0.2 times the average items per user."
-    rising = by_m("total", {1: 1, 8: 2, 40: 3}, "queries")
+    rising = by_m("total", {1: 1, 8: 2, 20: 2, 40: 3}, "queries")
     at_the_end = judged(name, rising, average, many)
     assert at_the_end.holds is True
     assert "still rising" in at_the_end.measured
@@ -118,7 +148,7 @@ def test_total_tips() -> None:
     assert judged(name, rising, beyond, many).margin == pytest.approx(0.5)  # 3 after 2
     far = [original("queries", "average-items", 5)]
     assert judged(name, rising, far, many).holds is False
-    few = by_m("distinct", {1: 5}, "queries")
+    few = by_m("distinct", {1: 5, 40: 4}, "queries")
     assert judged(name, rising, average, few).measured == NOT_MEASURED
 
 
@@ -127,26 +157,50 @@ def test_few_top_items() -> None:
 
     def kl(values: Mapping[int, Mapping[float, float]]) -> Iterator[Row]:
         for j, curve in values.items():
-            yield from over("m", curve, "kl", epsilon=5.0, at=j)
+            yield from over("m", filled(curve, *JUDGED_M), "kl", epsilon=5.0, at=j)
 
-    lost = list(
-        over(
-            "at", {10: 0, 100: 0.5, 1000: 0.95}, "missing-share", epsilon=5.0, m=1, kind="keywords"
-        )
-    )
-    near: dict[float, float] = {1: 0.2, 8: 0.1}
-    far: dict[float, float] = {1: 0.3, 8: 0.9}
+    missing: dict[float, float] = {10: 0, 50: 0.4, 100: 0.5, 500: 0.95, 1000: 0.95}
+    lost = [
+        *over("at", missing, "missing-share", epsilon=5.0, m=1, kind="keywords"),
+        original("keywords", "distinct", 1200),  # so that there is no top 5,000
+    ]
+    near: dict[float, float] = {1: 0.2, 8: 0.1, 40: 0.5}
+    far: dict[float, float] = {1: 0.3, 8: 0.9, 40: 0.9}
+    absent = {500: near, 1000: near}
     measured, why = both(
         name,
-        [lost, kl({10: near, 100: far, 1000: near})],  # 1000: nearly all is absent
-        [lost, kl({10: near, 100: near, 1000: far})],
+        [lost, kl({10: near, 50: far, 100: far, **absent})],  # from 500 on nearly all is absent
+        [lost, kl({10: near, 50: far, 100: near, 500: far, 1000: far})],
     )
-    assert measured == "keywords m = 8 (j = 10), 1 (j = 100)"
+    assert measured == "keywords m = 8 (j = 10), 1 (j = 50 to 100)"
     assert why == "keywords: m = 8 is best for j = 10, 8 for 100."
-    flat = judged(name, lost, kl({10: far, 100: far}))
+    flat = judged(name, lost, kl({10: far, 50: far, 100: far}))
     assert flat.holds is False
     assert flat.measured == "keywords m = 1 (j = 10 to 100)"
     assert judged(name, lost, kl({10: near})).holds is None
+
+
+@pytest.mark.parametrize("left_out", JUDGED_TOP)
+def test_without_a_j_that_decides_there_is_no_verdict(left_out: int) -> None:
+    """Nor may a j more change it."""
+    name = "few-top-items-prefer-larger-m"
+
+    def rows(tops: Iterable[int]) -> list[Row]:
+        found = list(over("at", dict.fromkeys(tops, 0.2), "missing-share", epsilon=5.0, m=1))
+        for j in tops:
+            best = 8 if j < 100 else 1
+            curve = {m: abs(m - best) / 100 for m in JUDGED_M}
+            found += over("m", curve, "kl", epsilon=5.0, at=j)
+        return found
+
+    whole = judged(name, rows(JUDGED_TOP))
+    assert whole.holds is True
+    more = (*JUDGED_TOP, 3, 70, 100_000)
+    assert judged(name, rows(more), study=Study(top=more)) == whole
+    fewer = tuple(j for j in JUDGED_TOP if j != left_out)
+    cut = judged(name, rows(fewer), study=Study(top=fewer))
+    assert cut.holds is None
+    assert cut.why == f"This study did not try j = {left_out}."
 
 
 def power(slope: float, start: int = 1) -> dict[float, float]:
@@ -187,11 +241,13 @@ def test_a_law_that_bends_is_seen_elsewhere() -> None:
 
 
 def difference(values: Mapping[float, float], kind: str = "keywords") -> list[Row]:
+    values = filled(values, *JUDGED_EPSILONS)
     published = over("epsilon", dict.fromkeys(values, 7), "distinct", kind=kind, m=1)
     return [*over("epsilon", values, "average-difference", kind=kind, m=1), *published]
 
 
 def k_query(values: Mapping[float, float], kind: str = "keywords") -> list[Row]:
+    values = filled(values, *JUDGED_K)
     return list(over("k", values, "average-difference", kind=kind, method="k-query"))
 
 
@@ -212,22 +268,28 @@ def test_difference_falls() -> None:
     flat = judged(name, difference({1: 7, 10: 7}))
     assert flat.holds is False
     assert flat.why
+    hardly = judged(name, difference({1: 7, 10: 6.9999}))
+    assert hardly.holds is None, "+0.0 % is no fall"
+    noise = [row("zealous", "keywords", "average-difference", 6, epsilon=1, m=1, draw=1)]
+    within = judged(name, difference({1: 7, 10: 6.2}), noise)
+    assert within.holds is None, "one draw at epsilon = 1 is below that at 10"
 
 
 def test_beside_k_query() -> None:
     measured, why = both(
         "keywords-differ-less-than-k-query",
-        [difference({2: 9, 3: 5, 10: 4}), k_query({5: 6, 100: 8})],
-        [difference({2: 9, 3: 7, 10: 4}), k_query({5: 6, 100: 8})],
+        [difference({1: 9, 2: 9, 3: 5, 10: 4}), k_query({5: 6, 100: 8})],
+        [difference({1: 9, 2: 9, 3: 7, 10: 4}), k_query({5: 6, 50: 6, 100: 8})],
     )
     assert measured == "ZEALOUS 5 at epsilon = 3, 4 at 10; k-query 6 at k = 5, 8 at 100"
     assert why == (
-        "ZEALOUS differs less than k-query with k = 5 from epsilon = 10, k = 100 from epsilon = 3."
+        "ZEALOUS differs less than k-query with k = 5 from epsilon = 6, k = 10 from epsilon = 6, "
+        "k = 50 from epsilon = 6, k = 100 from epsilon = 3."
     )
     both(
         "query-pairs-differ-more-than-k-query",
-        [difference({10: 3}, "query-pairs"), k_query({5: 1, 50: 9}, "query-pairs")],
-        [difference({10: 3}, "query-pairs"), k_query({5: 4, 50: 9}, "query-pairs")],
+        [difference({1: 4, 10: 3}, "query-pairs"), k_query({5: 1, 100: 9}, "query-pairs")],
+        [difference({1: 4, 10: 3}, "query-pairs"), k_query({5: 4, 100: 9}, "query-pairs")],
     )
 
 
@@ -235,12 +297,14 @@ def test_difference_falls_with_k() -> None:
     measured, why = both(
         "difference-falls-with-k",
         [k_query({5: 6, 10: 6.5, 100: 8})],
-        [k_query({5: 6, 10: 9, 100: 8})],
+        [k_query({5: 6, 10: 9, 50: 8, 100: 8})],
     )
     assert measured == "keywords 8 at k = 100, 6 at 5"
-    assert why == "keywords rise from 8 at k = 100 to 9 at 10."
+    assert why == "keywords rise from 8 at k = 50 to 9 at 10."
     assert judged("difference-falls-with-k", k_query({5: 6, 10: 6.5})).holds is None
     nothing = [row("k-query", "keywords", "distinct", 0, k=100)]
+    missing = judged("difference-falls-with-k", list(over("k", {5: 6, 100: 8}, "x")))
+    assert missing.holds is None
     empty = judged("difference-falls-with-k", k_query({5: 6, 10: 6.5, 100: 1}), nothing)
     assert empty.holds is None, "an empty release cannot be scaled"
 
@@ -262,30 +326,33 @@ def test_single_clicks() -> None:
 
 def test_beside_k_query_for_queries() -> None:
     """Apart by a quarter of the range, and by more."""
-    name, theirs = "queries-differ-like-k-query", k_query({5: 1, 50: 2}, "queries")
-    measured, why = both(
-        name,
-        [difference({5: 9, 6: 4}, "queries"), theirs],
-        [difference({5: 9, 6: 4.01}, "queries"), theirs],
-    )
+    name, theirs = "queries-differ-like-k-query", k_query({5: 1, 60: 2, 100: 2}, "queries")
+
+    def ours(at_6: float, most: float = 9) -> list[Row]:
+        return difference({1: most, 5: most, 6: at_6, 10: at_6}, "queries")
+
+    measured, why = both(name, [ours(4), theirs], [ours(4.01), theirs])
     assert measured == (
-        "ZEALOUS 4 at epsilon = 6, k-query 2 at k = 50; the study ranges from 1 to 9, "
+        "ZEALOUS 4 at epsilon = 6, k-query 2 at k = 60; the study ranges from 1 to 9, "
         "and the gap is 25% of that range"
     )
     assert why.startswith("ZEALOUS differs more at these settings. ZEALOUS differs less than")
-    less = judged(name, difference({5: 9, 6: 1}, "queries"), k_query({50: 4}, "queries"))
+
+    def flat(value: float) -> list[Row]:
+        return k_query({5: value, 60: value, 100: value}, "queries")
+
+    less = judged(name, ours(1), flat(4))
     assert less.why.startswith("ZEALOUS differs less at these settings.")
-    near = [difference({6: 3}, "queries"), k_query({50: 3.01}, "queries")]
-    assert judged(name, *near).holds is False  # near, but so are all
-    assert judged(name, difference({6: 3}, "queries"), k_query({50: 3}, "queries")).holds is None
+    assert judged(name, ours(3, 3), flat(3.01)).holds is False  # near, but so are all
+    assert judged(name, ours(3, 3), flat(3)).holds is None
+    other_k = judged(name, ours(4), k_query({5: 1, 100: 2}, "queries"))
+    assert other_k.holds is None, "k = 50 is not the paper's 60"
     far = judged(name, difference({1: 9, 2: 4}, "queries"), theirs)
     assert far.holds is None
-    assert far.measured.startswith("ZEALOUS 4 at epsilon = 2")
-    few = judged(name, difference({6: 4, 5: 9}, "queries"), k_query({5: 1, 10: 2}, "queries"))
-    assert few.holds is None
 
 
 def hits(values: Mapping[float, float]) -> list[Row]:
+    values = filled(values, *JUDGED_EPSILONS)
     return list(over("epsilon", values, "hit-probability", m=6))
 
 
@@ -297,7 +364,7 @@ def test_caching_suffers_little() -> None:
         [hits({1: 0.32, 10: 0.36})],
     )
     assert measured == "m = 6: 0.33 at epsilon = 1, 0.36 at 10, 8.3% less at the smaller epsilon"
-    assert why == "It falls by 11.1%, which is not below 10%."
+    assert why == "The hit probability falls by 11.1%, which is not below 10%."
     assert judged(name, hits({1: 0.33, 9: 0.36})).holds is None
     assert judged(name, hits({2: 0.33, 10: 0.36})).holds is None
     rising = judged(name, hits({1: 0.36, 10: 0.33}))
@@ -329,20 +396,30 @@ def test_caching_beside_others() -> None:
         [by_m("hit-probability", {1: 0.33, 6: 0.33, 40: 0.4})],
     )
     assert measured == "0.360 at m = 6, 0.330 at m = 1, epsilon = 5"
-    assert why == "The best m of the study is 40, with 0.400."
-    anonymous = list(over("k", {5: 0.35, 10: 0.32, 100: 0.3}, "hit-probability", method="k-query"))
+    assert why == "The hit probability at m = 6 is not higher."
+    noise = [row("zealous", "keywords", "hit-probability", 0.32, epsilon=5.0, m=6, draw=1)]
+    apart = by_m("hit-probability", {1: 0.33, 6: 0.36, 40: 0.2})
+    disagreeing = judged("caching-prefers-larger-m", apart, noise)
+    assert disagreeing.holds is None
+    assert disagreeing.measured.endswith("the draws of the noise disagree on which is higher")
+    thousandth = by_m("hit-probability", {1: 0.33, 6: 0.3301, 40: 0.2})
+    assert judged("caching-prefers-larger-m", thousandth).holds is None
+    at_5 = by_m("hit-probability", {1: 0.33, 5: 0.36, 40: 0.2})
+    assert judged("caching-prefers-larger-m", at_5).holds is None, "5 is not 6"
+    shares = filled({5: 0.35, 10: 0.32, 50: 0.32, 100: 0.3}, *JUDGED_K)
+    anonymous = list(over("k", shares, "hit-probability", method="k-query"))
     measured, why = both(
         "caching-beats-k-query",
-        [hits({1: 0.31, 10: 0.33}), anonymous],
-        [hits({1: 0.3, 10: 0.33}), anonymous],
+        [hits({1: 0.31, 4: 0.31, 5: 0.33, 10: 0.33}), anonymous],
+        [hits({1: 0.3, 4: 0.3, 5: 0.31, 8: 0.31, 10: 0.33}), anonymous],
     )
     assert measured == (
-        "higher in 3 of 6 pairs of epsilon and k (50%); ZEALOUS (m = 6) 0.31 at epsilon = 1, "
+        "higher in 16 of 32 pairs of epsilon and k (50%); ZEALOUS (m = 6) 0.31 at epsilon = 1, "
         "0.33 at 10; k-query 0.35 at k = 5, 0.3 at 100"
     )
     assert why == (
-        "ZEALOUS is higher than k-query with k = 5 never; k = 10 at epsilon = 10; k = 100 at "
-        "epsilon = 10."
+        "ZEALOUS is higher than k-query with k = 5 never; k = 10 at epsilon = 10; k = 50 at "
+        "epsilon = 10; k = 100 at epsilon = 5, 6, 8, 10."
     )
     falling = judged(
         "caching-falls-at-large-m", by_m("hit-probability", {1: 0.33, 8: 0.36, 40: 0.2})
@@ -404,29 +481,134 @@ def test_substitution() -> None:
 
 def test_substitution_varies() -> None:
     def recall(values: Mapping[float, float]) -> list[Row]:
-        return list(over("epsilon", values, "recall", kind="query-pairs", m=1, at=5))
+        ours = filled(values, *JUDGED_EPSILONS)
+        return list(over("epsilon", ours, "recall", kind="query-pairs", m=1, at=5))
 
-    name = "substitution-hardly-varies"
-    measured, why = both(name, [recall({1: 0.3, 10: 0.4})], [recall({1: 0.18, 10: 0.39})])
-    assert measured == "recall of top 5 from 0.30 at epsilon = 1 to 0.40 at 10"
+    def theirs(least: float, most: float) -> list[Row]:
+        values = filled({5: most, 100: least}, *JUDGED_K)
+        kind, method = "query-pairs", "k-query"
+        return list(over("k", values, "recall", kind=kind, method=method, at=5))
+
+    name, steady = "substitution-hardly-varies", theirs(0.3, 0.31)
+    measured, why = both(
+        name, [recall({1: 0.3, 10: 0.4}), steady], [recall({1: 0.18, 10: 0.39}), steady]
+    )
+    assert measured == (
+        "recall of top 5 from 0.30 at epsilon = 1 to 0.40 at 10; "
+        "recall of top 5 from 0.30 at k = 100 to 0.31 at 5"
+    )
     assert why == "recall of top 5 varies by 0.21 over epsilon."
-    assert judged(name, recall({1: 0.3, 5: 0.4})).holds is None
+    assert judged(name, recall({1: 0.3, 5: 0.4}), steady).holds is None
+    assert judged(name, steady).holds is None, "k-query alone shows nothing of epsilon"
+    assert judged(name, recall({1: 0.3, 10: 0.4})).holds is None, "nor the other way round"
+    poor = judged(name, recall({1: 0.01, 10: 0.12}), theirs(0.02, 0.1))
+    assert poor.holds is None, "what is below 0.15 everywhere cannot vary by more"
+    one_is_poor = judged(name, recall({1: 0.01, 10: 0.12}), steady)
+    assert one_is_poor.holds is None, "both axes need a quality that could fall"
 
 
 @pytest.mark.parametrize("more", [{0.5: 99.0}, {7: 99.0}, {20: 99.0}])
 def test_other_settings_have_no_say(more: dict[float, float]) -> None:
     """Whatever else a study tries, the verdict and its margin are the same."""
-    known: dict[float, float] = {1: 10.5, 5: 7.1, 10: 6.4}
+    known = filled({1: 10.5, 5: 7.1, 10: 6.4}, *JUDGED_EPSILONS)
     name = "difference-falls-with-epsilon"
     plain, further = (judged(name, difference(known | each)) for each in ({}, more))
     assert plain == further
     assert plain.margin == pytest.approx(1 - 6.4 / 10.5)
-    assert plain.judged_on == "epsilon = 1, 2, 3, 4, 5, 6, 8 and 10"
-    fewer = judged(name, difference(known), study=Study(epsilons=(1, 5, 10, 12)))
-    assert fewer.judged_on == "epsilon = 1, 5 and 10", "no others were tried"
-    assert fewer.margin == plain.margin
-    none = judged(name, difference(known), study=Study(epsilons=(12,)))
-    assert none.judged_on == "no epsilon of this study"
+    assert plain.judged_on == "epsilon = 1, 2, 3, 4, 5, 6, 8 and 10; m = 1"
+    some = [each for each in difference(known) if each[1] != 6]
+    fewer = judged(name, some, study=Study(epsilons=(1, 2, 3, 4, 5, 8, 10, 12)))
+    assert (fewer.holds, fewer.why) == (None, "This study did not try epsilon = 6.")
+
+
+WIDE = Study(
+    epsilons=(0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 20),
+    k=(5, 7, 10, 50, 60, 70, 100, 200),
+    items_per_user=(1, 2, 4, 6, 8, 10, 20, 40, 80),
+    top=(5, 10, 20, 50, 100, 500, 1_000, 5_000, 10_000, 50_000, 100_000),
+)
+
+
+def rows_of(study: Study, seed: int) -> list[Row]:
+    """A figure of each measure at every setting, by chance but with trends that are often clear."""
+    chance = np.random.default_rng(seed)
+    found = [original("", "people", 500_000)]
+    slopes = {name: chance.uniform(-0.3, 0.3, 3) for name in ("distinct", "total", "rest")}
+
+    def value(measure: str, most: float, x: float, m: float) -> float:
+        tilt, by_m_, noise = slopes.get(measure, slopes["rest"])
+        trend = x**tilt * (m / 6) ** by_m_
+        return most * trend * (1 + 0.1 * abs(noise) * chance.normal())
+
+    def measures(kind: str) -> Iterator[tuple[str, float, float | None]]:
+        yield from (("distinct", 900, None), ("total", 9000, None), ("lists", 300, None))
+        yield from (("average-difference", 5, None), ("hit-probability", 0.3, None))
+        yield from (("lists-for-most-hits", 100, None), ("hit-probability-by-memory", 0.3, None))
+        for j in (2, 5):
+            yield from (
+                (name, 0.3, j)
+                for name in ("coverage", "precision", "recall", "average-precision", "ndcg")
+            )
+        yield from (("items-with-count", 1e6 / at**2, at) for at in (4, 5, 6, 7, 8, 9))
+
+    for kind in ("keywords", "queries", "clicks", "query-pairs", "phrase-pairs"):
+        found += [original(kind, "average-items", 10), original(kind, "distinct", 200_000)]
+        found += over("at", power(-2), "items-with-count", kind=kind, method="original")
+        for measure, most, at in measures(kind):
+            for k in study.k:
+                figure = value(measure, most, k / 10, 6)
+                found.append(row("k-query", kind, measure, figure, k=k, at=at))
+            for epsilon in study.epsilons:
+                for m in study.items_per_user:
+                    figure = value(measure, most, epsilon / 5, m)
+                    place = {"epsilon": float(epsilon), "m": m, "at": at}
+                    found.append(row("zealous", kind, measure, figure, **place))
+        for m in study.items_per_user:
+            for j in study.top:
+                where = {"epsilon": 5.0, "m": m, "at": float(j)}
+                lost = 0.02 * j**0.35
+                found.append(row("zealous", kind, "missing-share", lost, **where))
+                best = 8 if j < 200 else 1
+                figure = 1 + abs(math.log(m / best)) * chance.uniform(0.5, 2)
+                found.append(row("zealous", kind, "kl", figure, **where))
+    return found
+
+
+def within(rows: Iterable[Row], study: Study) -> list[Row]:
+    """The rows that a smaller study would have."""
+    axes = ((1, study.epsilons), (2, study.k), (3, study.items_per_user))
+    found = [
+        each for each in rows if all(each[at] is None or each[at] in tried for at, tried in axes)
+    ]
+    tops = ("kl", "missing-share")
+    return [each for each in found if each[6] not in tops or each[7] in study.top]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_verdict_turns_with_the_grid(seed: int) -> None:
+    """Settings left out may cost the verdict, but never turn it; further ones change nothing."""
+    chance, everything = np.random.default_rng(seed), rows_of(WIDE, seed)
+    whole = {each.name: each for each in of(everything, WIDE)}
+    default = {each.name: each for each in of(within(everything, Study()), Study())}
+    assert [(each.holds, each.margin) for each in whole.values()] == [
+        (each.holds, each.margin) for each in default.values()
+    ]
+    assert {True, False} <= {each.holds for each in whole.values()}
+    for _ in range(12):
+        cut = Study(
+            **{
+                name: tuple(x for x in getattr(WIDE, name) if x == 5 or chance.random() < 0.7)
+                for name in ("epsilons", "k", "items_per_user", "top")
+            }
+        )
+        for each in of(within(everything, cut), cut):
+            assert each.holds in (None, whole[each.name].holds), (each.name, cut)
+            if each.holds is None and whole[each.name].holds is not None:
+                assert each.why.startswith("This study did not try "), each.name
+
+
+def of(rows: list[Row], study: Study) -> list[Finding]:
+    return findings(Results(table=as_table(rows)), study)
 
 
 def test_phrases() -> None:

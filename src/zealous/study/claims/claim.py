@@ -14,11 +14,17 @@ from zealous.study.grid.study import Study
 VERDICTS = {True: "as in the paper", False: "differs", None: "too little data"}
 NOT_MEASURED = "too little of it in this log to judge"
 
-# The settings on which claims are judged, whatever else a study tries. The paper prints the m of
-# its tables; of its figures it does not say where epsilon and k begin and end.
+# The settings on which claims are judged, whatever else a study tries; a study that lacks one of
+# them gets no verdict. The paper prints the m of its tables; of its figures it does not say where
+# epsilon, k and j begin and end.
 JUDGED_EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 JUDGED_K = (5, 10, 50, 100)
 JUDGED_M = ITEMS_PER_USER
+JUDGED_TOP = (10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000)
+FIRST_M, CACHING_M = 1, 6  # of the paper's text: m of its statistics, and of its applications
+USUAL_K = 10  # of the anonymity methods where nothing varies
+
+_LEAST_CHANGE = 0.001  # relative: less is +0.0 % in print
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +93,6 @@ class StudyCurves(NamedTuple):
     results: Results
     study: Study
 
-    @property
-    def least_m(self) -> float:
-        """The smallest m of the study: 1, as in the paper, where it was tried."""
-        return min(self.results.axis("m", "zealous"), default=1)
-
     def zealous(self, measure: str, kind: str, m: float, **fixed: float) -> Spread | None:
         """One figure of ZEALOUS."""
         return self.results.value(measure, kind, "zealous", m=m, **self._with_epsilon(fixed))
@@ -100,9 +101,8 @@ class StudyCurves(NamedTuple):
         """A curve of ZEALOUS over m."""
         return self.results.curve(measure, kind, "zealous", over="m", **self._with_epsilon(fixed))
 
-    def over_epsilon(self, measure: str, kind: str, m: float | None = None) -> list[Point]:
-        """A curve of ZEALOUS, at the smallest m unless another one is given."""
-        m = self.least_m if m is None else m
+    def over_epsilon(self, measure: str, kind: str, m: float = FIRST_M) -> list[Point]:
+        """A curve of ZEALOUS."""
         return self.results.curve(measure, kind, "zealous", over="epsilon", m=m)
 
     def over_k(self, measure: str, kind: str) -> list[Point]:
@@ -110,27 +110,33 @@ class StudyCurves(NamedTuple):
         return self.results.curve(measure, kind, "k-query", over="k")
 
     def k_query(self, measure: str, kind: str, **fixed: float) -> Spread | None:
-        """One figure of k-query, at the paper's k = 10 or the nearest."""
-        k = nearest(self.results.axis("k", "k-query"), 10)
-        return self.results.value(measure, kind, "k-query", k=k, **fixed)
+        """One figure of k-query, at the paper's k = 10."""
+        return self.results.value(measure, kind, "k-query", k=USUAL_K, **fixed)
 
-    @property
-    def on_epsilon(self) -> str:
-        """The epsilons that decide, of those that the study tried."""
-        return _settings_text("epsilon", JUDGED_EPSILONS, self.study.epsilons)
-
-    @property
-    def on_k(self) -> str:
-        """The k that decide, of those that the study tried."""
-        return _settings_text("k", JUDGED_K, self.study.k)
-
-    @property
-    def on_m(self) -> str:
-        """The m that decide, of those that the study tried."""
-        return _settings_text("m", JUDGED_M, self.study.items_per_user)
+    def untried(self, needed: Needed) -> str:
+        """Which settings that decide the study did not try, in a sentence; empty if none."""
+        tried = {
+            "epsilon": self.study.epsilons,
+            "k": self.study.k,
+            "m": self.study.items_per_user,
+            "j": self.study.top,
+        }
+        lacking = {axis: [x for x in wanted if x not in tried[axis]] for axis, wanted in needed}
+        told = [f"{axis} = {values_text(values)}" for axis, values in lacking.items() if values]
+        return f"This study did not try {', '.join(told)}." if told else ""
 
     def _with_epsilon(self, fixed: Mapping[str, float]) -> dict[str, float]:
         return {"epsilon": float(self.study.epsilon), **fixed}
+
+
+Needed = Sequence[tuple[str, Sequence[float]]]
+"""The axes (epsilon, k, m, j) and the settings on them that decide."""
+
+EPSILONS_NEEDED: Needed = [("epsilon", JUDGED_EPSILONS)]
+K_NEEDED: Needed = [("k", JUDGED_K)]
+M_NEEDED: Needed = [("m", JUDGED_M)]
+STATISTICS_NEEDED: Needed = [*EPSILONS_NEEDED, ("m", (FIRST_M,))]
+BOTH_NEEDED: Needed = [*STATISTICS_NEEDED, *K_NEEDED]
 
 
 def judge(
@@ -141,10 +147,22 @@ def judge(
     margin_of: str,
     judged_on: str,
     printed: str | None = None,
+    untried: str = "",
 ) -> Finding:
-    """Judge a claim: it fails if one case fails, and holds if one holds and none fails."""
+    """Judge a claim: it fails if one case fails, and holds if one holds and none fails.
+
+    Args:
+        name: A short name.
+        claim: What the paper says.
+        cases: What was measured; None where nothing was.
+        margin_of: See `Finding`.
+        judged_on: See `Finding`.
+        printed: What the paper prints.
+        untried: Which settings that decide were not tried: the reason if there is no verdict.
+    """
     found = [case for case in cases if case is not None]
     verdicts = {case.holds for case in found} - {None}
+    reasons = "".join(case.why for case in found if case.holds is False).strip()
     margins = [case.margin for case in found if case.holds is not None and case.margin is not None]
     return Finding(
         name=name,
@@ -155,7 +173,7 @@ def judge(
         margin=min(margins, default=None),
         margin_of=margin_of,
         judged_on=judged_on,
-        why="".join(case.why for case in found if case.holds is False).strip(),
+        why=reasons if verdicts else untried,
     )
 
 
@@ -171,18 +189,38 @@ def _join_cases(cases: Sequence[Case]) -> str:
 
 
 def at_settings(points: Iterable[Point], settings: Sequence[float]) -> list[Point]:
-    """The points at the settings that decide, so that further ones cannot change a verdict."""
-    return [point for point in points if point.x in settings]
+    """The points at the settings that decide; none where one of these was not tried.
+
+    Further settings cannot change a verdict then, and fewer cannot turn it into its opposite.
+    """
+    found = [point for point in points if point.x in settings]
+    return found if spans(found, settings) else []
 
 
 def spans(points: Sequence[Point], settings: Sequence[float]) -> bool:
-    """Whether the first and the last of the settings that decide were tried."""
-    return bool(points) and (points[0].x, points[-1].x) == (settings[0], settings[-1])
+    """Whether all of the settings that decide were tried."""
+    return set(settings) <= {point.x for point in points}
 
 
-def _settings_text(name: str, judged: Sequence[float], tried: Sequence[float]) -> str:
-    both = [each for each in judged if each in tried]
-    return f"{name} = {values_text(both)}" if both else f"no {name} of this study"
+def settings_text(needed: Needed) -> str:
+    """The settings that decide, in words."""
+    return "; ".join(f"{axis} = {values_text(values)}" for axis, values in needed)
+
+
+def is_above(one: Spread, other: Spread) -> bool | None:
+    """Whether one figure is above another; None where draws of the noise disagree.
+
+    >>> is_above(Spread(3, 2.9, 3.1, 5), Spread(2, 1.9, 2.1, 5))
+    True
+    >>> is_above(Spread(3, 2.9, 3.1, 5), Spread(2.95, 2.9, 3, 5)) is None
+    True
+    >>> is_above(Spread(2, 2, 2, 1), Spread(2, 2, 2, 1))
+    False
+    """
+    if one.low > other.high:
+        enough = one.low - other.high >= _LEAST_CHANGE * abs(other.mean)
+        return True if enough else None
+    return None if one.high > other.low else False
 
 
 def values_text(settings: Sequence[float]) -> str:
@@ -201,11 +239,6 @@ def ends_text(points: Sequence[Point], axis: str) -> str:
 def format_number(value: float) -> str:
     """A number in print: large ones rounded to whole numbers, small ones to three digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.3g}"
-
-
-def nearest(axis: Sequence[float], wanted: float) -> float | None:
-    """The value on an axis that is nearest to the wanted one; None on an empty axis."""
-    return min(axis, key=lambda value: abs(value - wanted), default=None)
 
 
 def rises(points: Sequence[Point]) -> list[tuple[Point, Point]]:

@@ -6,25 +6,36 @@ from collections.abc import Sequence
 
 from zealous.study.claims import paper
 from zealous.study.claims.claim import (
+    CACHING_M,
+    EPSILONS_NEEDED,
+    FIRST_M,
     JUDGED_EPSILONS,
     JUDGED_K,
     JUDGED_M,
+    K_NEEDED,
+    M_NEEDED,
     Case,
     Finding,
+    Needed,
     StudyCurves,
     at_settings,
     ends_text,
     falls,
+    is_above,
     judge,
-    nearest,
-    spans,
+    settings_text,
 )
 from zealous.study.grid.result_table import Point
 
 _MOST_HIT_LOSS = 0.10  # of the hit probability
 _LEAST_SHARE_OF_PAIRS = 0.5  # of the pairs of epsilon and k
 _LEAST_KEYWORDS = 10  # published: with fewer there is no cache to speak of
+_CACHING_M_NEEDED: Needed = [("m", (CACHING_M,))]
+_OURS_NEEDED: Needed = [*EPSILONS_NEEDED, *_CACHING_M_NEEDED]
+_BOTH_NEEDED: Needed = [*_OURS_NEEDED, *K_NEEDED]
+_TWO_M_NEEDED: Needed = [("m", (FIRST_M, CACHING_M))]
 _MOST_FACTOR_OFF_LISTS = 2.0  # times the paper's number of lists
+_WITHIN_SPREAD = "; the draws of the noise disagree on which is higher"
 _CUT_LISTS_REASON = (
     "It can fall as epsilon grows because of the score that ranks the lists: the score divides by "
     "all documents with a keyword, while a list takes memory for at most 200,000 of them. Long "
@@ -35,44 +46,42 @@ _CUT_LISTS_REASON = (
 
 def _enough_published(curves: StudyCurves) -> bool:
     """Whether there are keywords to fill a cache with; assumed where it was not measured."""
-    m = nearest(curves.results.axis("m", "zealous"), 6)
-    found = None if m is None else curves.zealous("distinct", "keywords", m)
+    found = curves.zealous("distinct", "keywords", CACHING_M)
     return found is None or found.mean >= _LEAST_KEYWORDS
 
 
 def caching_suffers_little(curves: StudyCurves) -> Finding:
     """The hit probability from epsilon = 10 down to 1."""
-    m, case = nearest(curves.results.axis("m", "zealous"), 6), None
-    every = curves.over_epsilon("hit-probability", "keywords", m)
+    every, case = curves.over_epsilon("hit-probability", "keywords", CACHING_M), None
     points = at_settings(every, JUDGED_EPSILONS)
     steps = falls(every)
-    if len(points) > 1 and points[-1].y.mean > 0 and _enough_published(curves):
+    if points and points[-1].y.mean > 0 and _enough_published(curves):
         drop = 1 - points[0].y.mean / points[-1].y.mean
-        measured = f"m = {m:g}: {ends_text(points, 'epsilon')}, "
+        measured = f"m = {CACHING_M}: {ends_text(points, 'epsilon')}, "
         measured += f"{_change_text(drop)} at the smaller epsilon"
         if perfect := curves.results.value("hit-probability", "keywords", "original"):
             measured += f"; {perfect.mean:.3f} with the original log"
         measured += _non_monotone_text(steps)
-        holds = drop < _MOST_HIT_LOSS if spans(points, JUDGED_EPSILONS) else None
-        why = f"It falls by {drop:.1%}, which is not below {_MOST_HIT_LOSS:.0%}."
-        case = Case(measured, holds, why, _MOST_HIT_LOSS - drop)
+        why = f"The hit probability falls by {drop:.1%}, which is not below {_MOST_HIT_LOSS:.0%}."
+        case = Case(measured, drop < _MOST_HIT_LOSS, why, _MOST_HIT_LOSS - drop)
     found = judge(
         "caching-suffers-little",
         "The hit probability of index caching falls only a little as epsilon becomes smaller. (By "
         f"less than {_MOST_HIT_LOSS:.0%} from epsilon = 10 to 1.)",
         [case],
         margin_of="points of the loss",
-        judged_on="epsilon = 1 and 10" + ("" if m is None else f", m = {m:g}"),
+        judged_on=settings_text(_OURS_NEEDED),
+        untried=curves.untried(_OURS_NEEDED),
         printed="only marginally (about a figure, without numbers)",
     )
     if not (case and steps):
         return found
-    return found.with_reason(f"{_CUT_LISTS_REASON} {_by_memory_text(curves, m)}")
+    return found.with_reason(f"{_CUT_LISTS_REASON} {_by_memory_text(curves)}")
 
 
-def _by_memory_text(curves: StudyCurves, m: float | None) -> str:
+def _by_memory_text(curves: StudyCurves) -> str:
     """Whether that is the reason: what scores by the postings in memory give."""
-    points = curves.over_epsilon("hit-probability-by-memory", "keywords", m)
+    points = curves.over_epsilon("hit-probability-by-memory", "keywords", CACHING_M)
     if not points:
         return "Whether it is the only reason was not measured."
     also = "falls as well" if falls(points) else "never falls"
@@ -97,23 +106,27 @@ def _non_monotone_text(steps: Sequence[tuple[Point, Point]]) -> str:
 
 def caching_prefers_larger_m(curves: StudyCurves) -> Finding:
     """The hit probability at m = 6 and at m = 1."""
-    points, case = curves.over_m("hit-probability", "keywords"), None
-    at = {point.x: point.y.mean for point in points}
-    m = nearest([each for each in at if each > 1], 6)
-    if m is not None and 1 in at and _enough_published(curves):
-        best = max(at, key=lambda each: at[each])
+    points = at_settings(curves.over_m("hit-probability", "keywords"), (FIRST_M, CACHING_M))
+    case = None
+    if points and _enough_published(curves):
+        one, six = points[0].y, points[-1].y
         measured = (
-            f"{at[m]:.3f} at m = {m:g}, {at[1]:.3f} at m = 1, epsilon = {curves.study.epsilon:g}"
+            f"{six.mean:.3f} at m = {CACHING_M}, {one.mean:.3f} at m = {FIRST_M}, "
+            f"epsilon = {curves.study.epsilon:g}"
         )
-        why = f"The best m of the study is {best:g}, with {at[best]:.3f}."
-        gain = at[m] / at[1] - 1 if at[1] else 0.0
-        case = Case(measured, gain > 0, why, gain)
+        holds = is_above(six, one)
+        if holds is None:
+            measured += _WITHIN_SPREAD
+        why = f"The hit probability at m = {CACHING_M} is not higher."
+        case = Case(measured, holds, why, six.mean / one.mean - 1 if one.mean else 0.0)
     return judge(
         "caching-prefers-larger-m",
-        "Index caching has a higher hit probability at m = 6 than at m = 1.",
+        "Index caching has a higher hit probability at m = 6 than at m = 1. (By more than the "
+        "spread of the draws.)",
         [case],
         margin_of="the hit probability at m = 1",
-        judged_on=f"epsilon = {curves.study.epsilon:g}, m = 1 and the m nearest to 6",
+        judged_on=f"epsilon = {curves.study.epsilon:g}, {settings_text(_TWO_M_NEEDED)}",
+        untried=curves.untried(_TWO_M_NEEDED),
         printed="above 0.36 at m = 6, less than 0.33 at m = 1",
     )
 
@@ -122,28 +135,29 @@ def caching_falls_at_large_m(curves: StudyCurves) -> Finding:
     """The hit probability at the largest m of the paper, beside that at the best."""
     points = at_settings(curves.over_m("hit-probability", "keywords"), JUDGED_M)
     case = None
-    if spans(points, JUDGED_M) and _enough_published(curves):
+    if points and _enough_published(curves):
         best, last = max(points, key=lambda point: point.y.mean), points[-1]
         measured = f"most at m = {best.x:g} with {best.y.mean:.3f}, {last.y.mean:.3f} at {last.x:g}"
         fall = 1 - last.y.mean / best.y.mean if best.y.mean else 0.0
-        holds = last.y.high < best.y.low
-        case = Case(measured, holds, f"It does not fall up to m = {last.x:g}.", fall)
+        why = f"The hit probability does not fall up to m = {last.x:g}."
+        case = Case(measured, is_above(best.y, last.y), why, fall)
     return judge(
         "caching-falls-at-large-m",
         f"The hit probability falls again at large m. (By m = {JUDGED_M[-1]}, the largest of the "
         "paper's tables, by more than the spread of the draws.)",
         [case],
         margin_of="the best hit probability",
-        judged_on=f"epsilon = {curves.study.epsilon:g}, {curves.on_m}",
+        judged_on=f"epsilon = {curves.study.epsilon:g}, {settings_text(M_NEEDED)}",
+        untried=curves.untried(M_NEEDED),
         printed="decreases at some point",
     )
 
 
 def few_lists_suffice(curves: StudyCurves) -> Finding:
     """How many lists give most of the hits of a cache that a release at m = 6 filled."""
-    m, case, printed = nearest(curves.results.axis("m", "zealous"), 6), None, paper.CACHED.values
-    needed = None if m is None else curves.zealous("lists-for-most-hits", "keywords", m)
-    held = None if m is None else curves.zealous("lists", "keywords", m)
+    case, printed = None, paper.CACHED.values
+    needed = curves.zealous("lists-for-most-hits", "keywords", CACHING_M)
+    held = curves.zealous("lists", "keywords", CACHING_M)
     if needed is not None and held is not None and _enough_published(curves) and needed.mean > 0:
         measured = f"{needed.mean:,.0f} of {held.mean:,.0f} lists give 90% of the hits"
         times = needed.mean / printed
@@ -156,23 +170,24 @@ def few_lists_suffice(curves: StudyCurves) -> Finding:
         f"{_MOST_FACTOR_OFF_LISTS:g}. The paper does not say what it takes for enough.)",
         [case],
         margin_of="the factor by which the number may be off",
-        judged_on=f"epsilon = {curves.study.epsilon:g} and the m nearest to 6",
+        judged_on=f"epsilon = {curves.study.epsilon:g}, m = {CACHING_M}",
+        untried=curves.untried(_CACHING_M_NEEDED),
         printed=f"roughly the top {printed}",
     )
 
 
 def caching_beats_k_query(curves: StudyCurves) -> Finding:
     """The hit probability of ZEALOUS and of k-query."""
-    m, case = nearest(curves.results.axis("m", "zealous"), 6), None
-    ours = at_settings(curves.over_epsilon("hit-probability", "keywords", m), JUDGED_EPSILONS)
+    case = None
+    every = curves.over_epsilon("hit-probability", "keywords", CACHING_M)
+    ours = at_settings(every, JUDGED_EPSILONS)
     theirs = at_settings(curves.over_k("hit-probability", "keywords"), JUDGED_K)
-    tried = spans(ours, JUDGED_EPSILONS) and spans(theirs, JUDGED_K)
-    if tried and _enough_published(curves):
+    if ours and theirs and _enough_published(curves):
         better = {k: [p.x for p in ours if p.y.mean > other.mean] for k, other in theirs}
         higher, pairs = sum(map(len, better.values())), len(ours) * len(theirs)
         measured = (
             f"higher in {higher} of {pairs} pairs of epsilon and k ({higher / pairs:.0%}); "
-            f"ZEALOUS (m = {m:g}) {ends_text(ours, 'epsilon')}; "
+            f"ZEALOUS (m = {CACHING_M}) {ends_text(ours, 'epsilon')}; "
             f"k-query {ends_text(theirs, 'k')}"
         )
         where = "; ".join(f"k = {k:g} {_epsilons_text(at, len(ours))}" for k, at in better.items())
@@ -188,7 +203,8 @@ def caching_beats_k_query(curves: StudyCurves) -> Finding:
         f"k-query. (In at least {_LEAST_SHARE_OF_PAIRS:.0%} of the pairs of epsilon and k.)",
         [case],
         margin_of="points of the share of pairs",
-        judged_on=f"{curves.on_epsilon}; {curves.on_k}",
+        judged_on=settings_text(_BOTH_NEEDED),
+        untried=curves.untried(_BOTH_NEEDED),
         printed="for a range of parameters (about a figure, without numbers)",
     )
 

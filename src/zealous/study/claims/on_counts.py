@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from zealous.study.claims import paper
 from zealous.study.claims.claim import (
+    BOTH_NEEDED,
+    FIRST_M,
     JUDGED_EPSILONS,
     JUDGED_K,
+    K_NEEDED,
+    STATISTICS_NEEDED,
+    USUAL_K,
     Case,
     Finding,
+    Needed,
     StudyCurves,
     at_settings,
     ends_text,
     format_number,
+    is_above,
     judge,
-    nearest,
     rises,
+    settings_text,
     spans,
 )
-from zealous.study.grid.result_table import Point
+from zealous.study.grid.result_table import Point, Spread
 from zealous.study.measures.statistics import bins
 
 _LEAST_BINS = 3  # of counts: with fewer there is no slope
 _MOST_SLOPE_GAP = 0.25  # by which slopes may differ, relative
 _MOST_DIFFERENCE_GAP = 0.25  # of the range of average differences in the study
-_FARTHEST_SETTING = 2.0  # times the paper's setting: beyond, the study has none that is near
+_SAME_K = paper.SAME_DIFFERENCE.values["k"]
+_SAME_NEEDED: Needed = [*STATISTICS_NEEDED, ("k", (*JUDGED_K[:-1], _SAME_K, JUDGED_K[-1]))]
 _FEWEST_TIMES = math.sqrt(10)  # rounds to one order of magnitude
 
 
@@ -50,17 +58,17 @@ def power_law(curves: StudyCurves) -> Finding:
         margin = _MOST_SLOPE_GAP - abs(after / before - 1)
         return Case(measured, margin >= 0, why, margin)
 
-    epsilon, k = float(curves.study.epsilon), nearest(curves.results.axis("k", "k-query"), 10)
-    cases = [case(kind, "zealous", epsilon=epsilon, m=curves.least_m) for kind in paper.KINDS]
-    cases += [case(kind, "k-query", k=k) for kind in paper.KINDS if k is not None]
+    epsilon = float(curves.study.epsilon)
+    cases = [case(kind, "zealous", epsilon=epsilon, m=FIRST_M) for kind in paper.KINDS]
+    cases += [case(kind, "k-query", k=USUAL_K) for kind in paper.KINDS]
     return judge(
         "power-law-kept",
         "Original and released counts follow a power law. (Slopes on log-log scale over the "
         f"release's range of counts agree within {_MOST_SLOPE_GAP:.0%}, for each kind and method.)",
         cases,
         margin_of="the original's slope",
-        judged_on=f"epsilon = {epsilon:g}, m = {curves.least_m:g}"
-        + ("" if k is None else f", k = {k:g}"),
+        judged_on=f"epsilon = {epsilon:g}, m = {FIRST_M}, k = {USUAL_K}",
+        untried=curves.untried([("m", (FIRST_M,)), ("k", (USUAL_K,))]),
         printed="well preserved (about a figure, without numbers)",
     )
 
@@ -72,12 +80,12 @@ def _slope_at_larger_counts(
     average = curves.results.value("average-items", kind, "original")
     if average is None:
         return ""
-    times = max(1.0, average.mean / curves.least_m)
+    times = max(1.0, average.mean / FIRST_M)
     before = _original_slope(original, shape, times)
     if before is None:
         return ""
     return (
-        f"A user contributes {curves.least_m:g} of {average.mean:.1f} items, which makes counts "
+        f"A user contributes {FIRST_M} of {average.mean:.1f} items, which makes counts "
         f"smaller; over counts {times:.1f} times as large the original's slope is {before:.2f}. "
     )
 
@@ -108,7 +116,7 @@ def difference_falls(curves: StudyCurves) -> Finding:
     """The average difference over epsilon."""
 
     def case(kind: str) -> Case | None:
-        points = at_settings(_difference_points(curves, kind), JUDGED_EPSILONS)
+        points = _difference_points(curves, kind)
         if len(points) < 2 or points[-1].x != JUDGED_EPSILONS[-1]:
             return None
         reason = "the few items of a small release are scaled up to the original's total. "
@@ -116,16 +124,21 @@ def difference_falls(curves: StudyCurves) -> Finding:
 
     return judge(
         "difference-falls-with-epsilon",
-        "The average difference of counts falls as epsilon grows. (Judged where every draw "
-        "publishes something: an empty release cannot be scaled to the original's total.)",
+        "The average difference of counts falls as epsilon grows. (By more than the spread of the "
+        "draws. Judged where every draw publishes something: an empty release cannot be scaled to "
+        "the original's total.)",
         map(case, paper.KINDS),
         margin_of="the difference at the smallest epsilon",
-        judged_on=curves.on_epsilon,
+        judged_on=settings_text(STATISTICS_NEEDED),
+        untried=curves.untried(STATISTICS_NEEDED),
     )
 
 
 def _falling_case(kind: str, points: Sequence[Point], axis: str, reason: str) -> Case:
-    """Whether a curve falls from its first to its last point, and nowhere rises."""
+    """Whether a curve falls from its first to its last point, and nowhere rises.
+
+    Not judged where it does neither by more than the spread of the draws.
+    """
     steps = rises(points)
     why = [
         f"{kind} rise from {format_number(a.y.mean)} at {axis} = {a.x:g} to "
@@ -136,7 +149,7 @@ def _falling_case(kind: str, points: Sequence[Point], axis: str, reason: str) ->
     most = max((b.y.mean / a.y.mean - 1 for a, b in steps if a.y.mean), default=-fall)
     return Case(
         f"{kind} {ends_text(points, axis)}",
-        not steps and fall > 0,
+        False if steps else is_above(points[0].y, points[-1].y),
         "".join(why) or f"{kind} do not fall. ",
         margin=-most,
     )
@@ -147,16 +160,15 @@ def difference_falls_with_k(curves: StudyCurves) -> Finding:
 
     def case(kind: str) -> Case | None:
         points = at_settings(_k_query_points(curves, kind), JUDGED_K)
-        if not spans(points, JUDGED_K):
-            return None
-        return _falling_case(kind, points[::-1], "k", ". ")
+        return _falling_case(kind, points[::-1], "k", ". ") if points else None
 
     return judge(
         "difference-falls-with-k",
         "The average difference of counts of k-query falls as k falls.",
         map(case, paper.KINDS),
         margin_of="the difference at the largest k",
-        judged_on=curves.on_k,
+        judged_on=settings_text(K_NEEDED),
+        untried=curves.untried(K_NEEDED),
         printed="accuracy increases (about a figure, without numbers)",
     )
 
@@ -186,8 +198,9 @@ def more_single_clicks_than_keywords(curves: StudyCurves) -> Finding:
 
 
 def _difference_points(curves: StudyCurves, kind: str) -> list[Point]:
-    """The average difference over epsilon, where every draw publishes something."""
-    some = {point.x for point in curves.over_epsilon("distinct", kind) if point.y.low > 0}
+    """The average difference at the epsilons that decide, where every draw publishes something."""
+    tried = at_settings(curves.over_epsilon("distinct", kind), JUDGED_EPSILONS)
+    some = {point.x for point in tried if point.y.low > 0}
     points = curves.over_epsilon("average-difference", kind)
     return [point for point in points if point.x in some]
 
@@ -202,47 +215,49 @@ def _k_query_points(curves: StudyCurves, kind: str) -> list[Point]:
 def keywords_beat_k_query(curves: StudyCurves) -> Finding:
     """For keywords ZEALOUS differs less at every epsilon above 2 and every k."""
     above = paper.BETTER_ABOVE.values["epsilon"]
-    points = at_settings(_difference_points(curves, "keywords"), JUDGED_EPSILONS)
-    ours = [point for point in points if point.x > above]
+    wanted = [epsilon for epsilon in JUDGED_EPSILONS if epsilon > above]
+    ours = at_settings(_difference_points(curves, "keywords"), wanted)
     theirs = at_settings(_k_query_points(curves, "keywords"), JUDGED_K)
     case = None
-    if ours and spans(theirs, JUDGED_K):
-        margin = min(p.y.mean for p in theirs) / max(p.y.mean for p in ours) - 1
-        case = Case(_both_ranges(ours, theirs), margin > 0, _crossings_text(ours, theirs), margin)
+    if ours and theirs:
+        least, most = _extreme(min, theirs), _extreme(max, ours)
+        holds, margin = is_above(least, most), least.mean / most.mean - 1
+        case = Case(_both_ranges(ours, theirs), holds, _crossings_text(ours, theirs), margin)
     return judge(
         "keywords-differ-less-than-k-query",
         "For keywords, the average difference of ZEALOUS is smaller than that of k-query at every "
         f"epsilon above {above}. (At every k: the paper does not say which k.)",
         [case],
         margin_of="the largest difference of ZEALOUS",
-        judged_on=f"{curves.on_epsilon}, those above {above}; {curves.on_k}",
+        judged_on=settings_text([("epsilon", wanted), *BOTH_NEEDED[1:]]),
+        untried=curves.untried(BOTH_NEEDED),
         printed=f"epsilon > {above}",
     )
 
 
 def queries_equal_k_query(curves: StudyCurves) -> Finding:
     """For queries ZEALOUS at epsilon = 6 and k-query at k = 60 differ about equally."""
-    ours = at_settings(_difference_points(curves, "queries"), JUDGED_EPSILONS)
-    same = (*JUDGED_K, paper.SAME_DIFFERENCE.values["k"])
-    theirs = at_settings(_k_query_points(curves, "queries"), same)
+    ours = _difference_points(curves, "queries")
+    theirs = at_settings(_k_query_points(curves, "queries"), (*JUDGED_K, _SAME_K))
     return judge(
         "queries-differ-like-k-query",
-        "For queries, ZEALOUS at epsilon = 6 differs about as much as k-query at k = 60. (At the "
-        f"nearest settings of the study, the two differ by at most {_MOST_DIFFERENCE_GAP:.0%} of "
-        "the range of all its average differences, over epsilon and k.)",
-        [_compare_at_paper_settings(ours, theirs) if ours and theirs else None],
+        "For queries, ZEALOUS at epsilon = 6 differs about as much as k-query at k = 60. (The two "
+        f"differ by at most {_MOST_DIFFERENCE_GAP:.0%} of the range of all average differences, "
+        "over epsilon and k.)",
+        [_compare_at_paper_settings(ours, theirs)],
         margin_of="points of that range",
-        judged_on="the settings nearest to epsilon = 6 and k = 60; the range over "
-        f"{curves.on_epsilon}, {curves.on_k}",
+        judged_on="epsilon = 6 and k = 60; the range over " + settings_text(_SAME_NEEDED),
+        untried=curves.untried(_SAME_NEEDED),
         printed="epsilon = 6, k = 60",
     )
 
 
-def _compare_at_paper_settings(ours: Sequence[Point], theirs: Sequence[Point]) -> Case:
+def _compare_at_paper_settings(ours: Sequence[Point], theirs: Sequence[Point]) -> Case | None:
     """The gap at the paper's settings, relative to the range over all settings."""
-    same = paper.SAME_DIFFERENCE.values
-    mine = min(ours, key=lambda point: abs(point.x - same["epsilon"]))
-    other = min(theirs, key=lambda point: abs(point.x - same["k"]))
+    mine = next((p for p in ours if p.x == paper.SAME_DIFFERENCE.values["epsilon"]), None)
+    other = next((p for p in theirs if p.x == _SAME_K), None)
+    if mine is None or other is None:
+        return None
     every = [point.y.mean for point in (*ours, *theirs)]
     low, high = min(every), max(every)
     measured = (
@@ -250,8 +265,7 @@ def _compare_at_paper_settings(ours: Sequence[Point], theirs: Sequence[Point]) -
         f"k-query {format_number(other.y.mean)} at k = {other.x:g}; "
         f"the study ranges from {format_number(low)} to {format_number(high)}"
     )
-    far = max(_factor(mine.x, same["epsilon"]), _factor(other.x, same["k"])) > _FARTHEST_SETTING
-    if far or low == high:
+    if low == high:
         return Case(measured, None)
     apart = (mine.y.mean - other.y.mean) / (high - low)
     measured += f", and the gap is {abs(apart):.0%} of that range"
@@ -261,26 +275,29 @@ def _compare_at_paper_settings(ours: Sequence[Point], theirs: Sequence[Point]) -
     return Case(measured, margin >= 0, why, margin)
 
 
-def _factor(one: float, other: float) -> float:
-    return max(one / other, other / one)
-
-
 def pairs_lose_to_k_query(curves: StudyCurves) -> Finding:
     """For query pairs k-query differs less."""
-    ours = at_settings(_difference_points(curves, "query-pairs"), JUDGED_EPSILONS)
-    theirs = at_settings(_k_query_points(curves, "query-pairs"), JUDGED_K)
+    ours = _difference_points(curves, "query-pairs")
+    tried = spans(curves.over_k("average-difference", "query-pairs"), JUDGED_K)
+    theirs = [p for p in _k_query_points(curves, "query-pairs") if tried and p.x in JUDGED_K]
     case = None
     if ours and theirs and theirs[0].x == JUDGED_K[0] and ours[-1].x == JUDGED_EPSILONS[-1]:
-        best = min(p.y.mean for p in theirs)
-        margin = 1 - best / min(p.y.mean for p in ours)
-        case = Case(_both_ranges(ours, theirs), margin > 0, _crossings_text(ours, theirs), margin)
+        best, least = _extreme(min, theirs), _extreme(min, ours)
+        holds, margin = is_above(least, best), 1 - best.mean / least.mean
+        case = Case(_both_ranges(ours, theirs), holds, _crossings_text(ours, theirs), margin)
     return judge(
         "query-pairs-differ-more-than-k-query",
         "For query pairs, k-query differs less than ZEALOUS, each at its best setting.",
         [case],
         margin_of="the least difference of ZEALOUS",
-        judged_on=f"{curves.on_epsilon}; {curves.on_k}",
+        judged_on=settings_text(BOTH_NEEDED),
+        untried=curves.untried(BOTH_NEEDED),
     )
+
+
+def _extreme(pick: Callable[..., Point], points: Sequence[Point]) -> Spread:
+    """The least or the greatest of a curve."""
+    return pick(points, key=lambda point: point.y.mean).y
 
 
 def _both_ranges(ours: Sequence[Point], theirs: Sequence[Point]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -12,16 +12,24 @@ from zealous.privacy.calibrate import calibrate
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims import paper
 from zealous.study.claims.claim import (
+    FIRST_M,
     JUDGED_M,
+    JUDGED_TOP,
+    M_NEEDED,
     Case,
     Finding,
+    Needed,
     StudyCurves,
     at_settings,
     ends_text,
     format_number,
+    is_above,
     judge,
     rises,
+    settings_text,
+    values_text,
 )
+from zealous.study.grid.result_table import Point, Spread
 
 _LEAST_ITEMS = 10  # items: with fewer a share says nothing
 _MOST_FACTOR_OFF_AVERAGE = 3.0  # times the average items a user
@@ -29,22 +37,22 @@ _MOST_FACTOR_OFF_PAPER = 2.0  # times the paper's numbers
 _LEAST_SHARE_HELD = 0.10  # of the top j, for KL to say something about what is held
 
 
-def _on_m(curves: StudyCurves) -> str:
-    return f"{curves.on_m}, those of the paper's tables"
+_ON_M = f"{settings_text(M_NEEDED)}, those of the paper's tables"
+_TOP_NEEDED: Needed = [*M_NEEDED, ("j", JUDGED_TOP)]
 
 
 def coverage_falls(curves: StudyCurves) -> Finding:
     """As m grows, fewer distinct items are published."""
 
     def case(kind: str) -> Case | None:
-        points = at_settings(curves.over_m("distinct", kind), JUDGED_M)
-        if len(points) < 2 or points[0].y.mean < _LEAST_ITEMS:
+        points = _distinct_points(curves, kind)
+        if not points:
             return None
         measured = f"{kind} {ends_text(points, 'm')}"
         steps = rises(points)
         fall = 1 - points[-1].y.mean / points[0].y.mean
-        if not steps and fall > 0:
-            return Case(measured, True, margin=fall)
+        if not steps and (fallen := is_above(points[0].y, points[-1].y)) is not False:
+            return Case(measured, fallen, margin=fall)
         why = [
             f"{kind} rise from {format_number(a.y.mean)} at m = {a.x:g} to "
             f"{format_number(b.y.mean)} at {b.x:g}. "
@@ -58,13 +66,20 @@ def coverage_falls(curves: StudyCurves) -> Finding:
         "The more items a user may contribute, the fewer distinct items are published.",
         map(case, paper.KINDS),
         margin_of="the items at the smallest m",
-        judged_on=_on_m(curves),
+        judged_on=_ON_M,
+        untried=curves.untried(M_NEEDED),
         printed="; ".join(
             f"{kind} {row[1]:,} at m = 1, {row[40]:,} at 40"
             for kind, row in paper.DISTINCT.values.items()
         ),
     )
     return found if found.holds is not False else found.with_reason(_thresholds_text(curves))
+
+
+def _distinct_points(curves: StudyCurves, kind: str) -> list[Point]:
+    """Distinct items over m; nothing where too few are published at the smallest."""
+    points = at_settings(curves.over_m("distinct", kind), JUDGED_M)
+    return points if points and points[0].y.mean >= _LEAST_ITEMS else []
 
 
 def _thresholds_text(curves: StudyCurves) -> str:
@@ -92,25 +107,37 @@ def coverage_falls_most_for_pairs(curves: StudyCurves) -> Finding:
     """The loss of distinct items by kind, from the smallest to the largest m."""
     falls = {}
     for kind in paper.KINDS:
-        points = at_settings(curves.over_m("distinct", kind), JUDGED_M)
-        if len(points) > 1 and points[0].y.mean >= _LEAST_ITEMS:
-            falls[kind] = 1 - points[-1].y.mean / points[0].y.mean
+        if points := _distinct_points(curves, kind):
+            falls[kind] = _loss(points)
     case = None
     if "query-pairs" in falls and len(falls) > 1:
-        m = [each for each in JUDGED_M if each in curves.study.items_per_user]
-        measured = ", ".join(f"{kind} {fall:.1%}" for kind, fall in falls.items())
-        most = max(falls.keys() - {"query-pairs"}, key=lambda kind: falls[kind])
-        ahead = falls["query-pairs"] - falls[most]
+        measured = ", ".join(f"{kind} {fall.mean:.1%}" for kind, fall in falls.items())
+        most = max(falls.keys() - {"query-pairs"}, key=lambda kind: falls[kind].mean)
         case = Case(
-            f"{measured}, from m = {m[0]} to {m[-1]}", ahead >= 0, f"{most} fall more.", ahead
+            f"{measured}, from m = {JUDGED_M[0]} to {JUDGED_M[-1]}",
+            is_above(falls["query-pairs"], falls[most]),
+            f"{most} fall more.",
+            falls["query-pairs"].mean - falls[most].mean,
         )
     return judge(
         "coverage-falls-most-for-query-pairs",
         "The loss of distinct items as m grows is greatest for query pairs.",
         [case],
         margin_of="points between the losses of query pairs and of the next kind",
-        judged_on=_on_m(curves),
+        judged_on=_ON_M,
+        untried=curves.untried(M_NEEDED),
         printed="keywords 55%, query pairs 96%, from m = 1 to 40",
+    )
+
+
+def _loss(points: Sequence[Point]) -> Spread:
+    """The share that is lost from the first point to the last, at most and at least."""
+    first, last = points[0].y, points[-1].y
+    return Spread(
+        mean=1 - last.mean / first.mean,
+        low=1 - last.high / max(1.0, first.low),
+        high=1 - last.low / max(1.0, first.high),
+        draws=min(first.draws, last.draws),
     )
 
 
@@ -120,8 +147,9 @@ def total_rises_then_falls(curves: StudyCurves) -> Finding:
     def case(kind: str) -> Case | None:
         points = at_settings(curves.over_m("total", kind), JUDGED_M)
         average = curves.results.value("average-items", kind, "original")
-        published = max((point.y.mean for point in curves.over_m("distinct", kind)), default=0)
-        if len(points) < 3 or average is None or published < _LEAST_ITEMS:
+        published = at_settings(curves.over_m("distinct", kind), JUDGED_M)
+        most_items = max((point.y.mean for point in published), default=0)
+        if not points or average is None or most_items < _LEAST_ITEMS:
             return None
         most = max(points, key=lambda point: point.y.mean)
         times = most.x / average.mean
@@ -145,7 +173,8 @@ def total_rises_then_falls(curves: StudyCurves) -> Finding:
         "the average lies beyond the largest m, it need only rise.)",
         map(case, paper.KINDS),
         margin_of="the factor by which the peak may be off, or of the last step of a rise",
-        judged_on=_on_m(curves),
+        judged_on=_ON_M,
+        untried=curves.untried(M_NEEDED),
         printed="queries most at m = 20, 20 items per user; clicks 20 and 14; query pairs 8 and 7; "
         "keywords still rise at m = 40, 56 items per user",
     )
@@ -186,7 +215,8 @@ def epsilon_of_the_table(curves: StudyCurves) -> Finding:
         f"most {_MOST_FACTOR_OFF_PAPER:g}, on geometric average.)",
         [case],
         margin_of="the factor by which the table is off at epsilon = 5",
-        judged_on=f"epsilon = 5 and {_on_m(curves)}",
+        judged_on=f"epsilon = 5 and {_ON_M}",
+        untried=curves.untried([("epsilon", (paper.INFERRED_EPSILON,)), *M_NEEDED]),
         printed=f"not stated; by its own numbers above {paper.LEAST_EPSILON:g}",
     )
 
@@ -202,10 +232,9 @@ def misfit(curves: StudyCurves, measure: str, epsilon: float) -> Misfit | None:
     """How far the released items, `distinct` or `total`, are from the paper's table."""
     printed_table = {"distinct": paper.DISTINCT, "total": paper.TOTAL}[measure]
     off = [
-        abs(math.log(max(1.0, found.mean) / printed))
+        abs(math.log(max(1.0, point.y.mean) / row[int(point.x)]))
         for kind, row in printed_table.values.items()
-        for m, printed in row.items()
-        if (found := curves.zealous(measure, kind, m, epsilon=epsilon)) is not None
+        for point in at_settings(curves.over_m(measure, kind, epsilon=epsilon), tuple(row))
     ]
     return Misfit(math.exp(math.fsum(off) / len(off)), math.exp(max(off))) if off else None
 
@@ -222,6 +251,7 @@ def small_j_prefers_larger_m(curves: StudyCurves) -> Finding:
             f"{m:g} (j = {' to '.join(f'{j:,.0f}' for j in dict.fromkeys((js[0], js[-1])))})"
             for m, js in _group_by_m(best)
         )
+        # The ends of the curve over j, of which the greater is where enough is held.
         (least, first), (greatest, last) = best[0], best[-1]
         why = f"{kind}: m = {first:g} is best for j = {least:,.0f}, {last:g} for {greatest:,.0f}. "
         few, many = (_gain_of_larger_m(divergences[place][1]) for place in (0, -1))
@@ -231,12 +261,12 @@ def small_j_prefers_larger_m(curves: StudyCurves) -> Finding:
     return judge(
         "few-top-items-prefer-larger-m",
         "For the few most frequent items an m above 1 keeps the frequencies best (the smallest KL "
-        "divergence); for many items m = 1 does. (Judged where the release at the smallest m still "
-        f"holds {_LEAST_SHARE_HELD:.0%} of the top j: beyond that, KL mostly reflects missing "
-        "items.)",
+        "divergence); for many items m = 1 does. (Judged where the release at m = 1 still holds "
+        f"{_LEAST_SHARE_HELD:.0%} of the top j: beyond that, KL mostly reflects missing items.)",
         map(case, paper.KINDS),
         margin_of="the KL divergence at m = 1",
-        judged_on=f"the smallest and the largest such j, and {_on_m(curves)}",
+        judged_on=f"the smallest and the largest such j of {values_text(JUDGED_TOP)}, and {_ON_M}",
+        untried=curves.untried(_TOP_NEEDED),
         printed="over all j together: keywords m = 8, queries m = 2",
     )
 
@@ -248,18 +278,20 @@ def _group_by_m(best: Iterable[tuple[float, float]]) -> Iterator[tuple[float, li
 
 
 def _divergences(curves: StudyCurves, kind: str) -> Iterator[tuple[float, Mapping[float, float]]]:
-    """For each j of which enough is held, the KL divergence by m."""
+    """For each j of which enough is held, the KL divergence by m; none if a j was not tried."""
     lost = curves.results.curve(
         "missing-share",
         kind,
         "zealous",
         over="at",
         epsilon=float(curves.study.epsilon),
-        m=JUDGED_M[0],
+        m=FIRST_M,
     )
-    for j in (point.x for point in lost if point.y.mean <= 1 - _LEAST_SHARE_HELD):
+    items = curves.results.value("distinct", kind, "original")
+    possible = [j for j in JUDGED_TOP if items is None or j <= items.mean]
+    for j, missing in at_settings(lost, possible):
         points = at_settings(curves.over_m("kl", kind, at=j), JUDGED_M)
-        if len(points) > 1 and points[0].x == JUDGED_M[0]:
+        if points and missing.mean <= 1 - _LEAST_SHARE_HELD:
             yield j, {point.x: point.y.mean for point in points}
 
 
