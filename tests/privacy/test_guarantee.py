@@ -14,6 +14,7 @@ from zealous.privacy.guarantee import (
     Neighbors,
     ProbabilisticDP,
     exact_fraction,
+    format_bound,
     positive_integer,
 )
 
@@ -29,6 +30,17 @@ def example(kind: type[Guarantee] = ProbabilisticDP, **changed: Any) -> Guarante
 
 
 # Numbers
+
+
+@given(
+    st.floats(min_value=1e-300, max_value=1e6)
+    | st.fractions(min_value=Fraction(1, 10**9), max_value=99),
+    st.integers(min_value=1, max_value=12),
+)
+def test_a_bound_in_print_is_never_below_it(value: float | Fraction, digits: int) -> None:
+    shown = Fraction(Decimal(format_bound(value, digits)))
+    exact = Fraction(repr(value)) if isinstance(value, float) else value
+    assert exact <= shown <= exact * (1 + Fraction(10, 10**digits))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from zealous.audit.audit import audit as run
 from zealous.cli import terminal
 from zealous.cli.help import JSON
 from zealous.cli.option_values import count_option
+from zealous.privacy.guarantee import format_bound
 from zealous.release.build import build_hash
 from zealous.version import VERSION
 
@@ -102,10 +103,10 @@ def _print_power(found: Audit) -> None:
 def _measurement_row(each: Measurement) -> tuple[str, ...]:
     return (
         each.pair,
-        f"{each.claim.epsilon:g}",
+        f"{float(format_bound(each.claim.epsilon, 6)):g}",
         _format_number(each.epsilon),
         _format_number(each.detectable_epsilon),
-        f"{each.claim.delta:.4g}",
+        f"{float(format_bound(each.claim.delta, 4)):g}",
         _format_number(each.delta),
         _format_number(each.detectable_delta),
         _verdict(each.passed),

@@ -77,6 +77,27 @@ def format_number(value: Fraction | float, *, up: bool = True) -> str:
     except Inexact:
         rounded = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
         number = rounded.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return _decimal_text(number)
+
+
+def format_bound(value: Fraction | Decimal | float, digits: int = 3) -> str:
+    """An upper bound in few digits, rounded up: never a stronger promise than holds.
+
+    >>> format_bound(3.41e-9, 1), format_bound(0.8808), format_bound(Fraction(1, 1000))
+    ('4e-9', '0.881', '0.001')
+    """
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, Decimal) and not value.is_finite():
+        return f"{value}"
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    if isinstance(value, Decimal):
+        return _decimal_text(context.plus(value))
+    value = Fraction(value)
+    return _decimal_text(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def _decimal_text(number: Decimal) -> str:
     if number == 0 or -5 < number.adjusted() < 12:
         text = f"{number:f}"
         return text.rstrip("0").rstrip(".") if "." in text else text

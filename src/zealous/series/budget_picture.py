@@ -8,6 +8,7 @@ from html import escape
 
 from zealous.ledger.book import Book
 from zealous.planning.plan import Plan
+from zealous.privacy.guarantee import format_bound
 from zealous.release.charging import charge_of_plan
 from zealous.series.forecast import lasts_until, missing_releases, with_releases
 from zealous.series.series import Series
@@ -84,7 +85,7 @@ def budget_picture(series: Series, steps: Sequence[Step], cap: float | None) -> 
             *([_path(ahead, "ahead")] if len(done) < len(steps) else []),
             *(
                 f'<circle cx="{x}" cy="{y}" r="4" class="{"next" if step.planned else "dot"}">'
-                f"<title>{escape(f'{step.name}: epsilon {step.epsilon:.3g}')}</title></circle>"
+                f"<title>{escape(step.name)}: epsilon {format_bound(step.epsilon)}</title></circle>"
                 for (x, y), step in zip(places, steps, strict=True)
             ),
         ]
@@ -134,7 +135,7 @@ def _cap_line(cap: float, most: float) -> str:
     end = _LEFT + _WIDTH
     return (
         f'<path d="M{_LEFT} {y}H{end}" class="cap"/>'
-        f'<text x="{end + 6}" y="{y + 4}" class="note">cap {cap:.3g}</text>'
+        f'<text x="{end + 6}" y="{y + 4}" class="note">cap {format_bound(cap)}</text>'
     )
 
 

@@ -19,6 +19,7 @@ from zealous.privacy.guarantee import (
     ONLY_THIS,
     Guarantee,
     Indistinguishability,
+    format_bound,
     person_in_words,
 )
 from zealous.privacy.period import Period
@@ -126,7 +127,8 @@ def check_guarantee(record: Record) -> str:
     if record.also_guaranteed is not None:
         _check_other_guarantee(recorded, record.also_guaranteed, record)
     return (
-        f"epsilon = {claim.epsilon:g} and delta = {claim.delta:g} follow from the parameters "
+        f"epsilon = {float(format_bound(claim.epsilon, 6)):g} and "
+        f"delta = {float(format_bound(claim.delta, 6)):g} follow from the parameters "
         f"of {len(record.plan)} table(s)"
         + "".join(f". {each}" for each in unit_warning(claim.unit)).removesuffix(".")
     )

@@ -22,6 +22,7 @@ from zealous.errors import UsageError
 from zealous.files.folder import check_new, new_folder
 from zealous.files.scratch import working_directory
 from zealous.logs.log import is_synthetic
+from zealous.privacy.levels import percent
 from zealous.study.anonymity import METHODS
 from zealous.study.attacks import AttackSettings, as_object, run_attacks
 from zealous.study.extra import check_installed
@@ -194,7 +195,7 @@ def _print(found: Mapping[str, Any]) -> None:
                 format_percent(each["share"]),
                 each["trials"],
                 f"{format_percent(each['low'])} to {format_percent(each['high'])}",
-                format_percent(each["bound"]),
+                "–" if each["bound"] is None else percent(each["bound"]),
                 each["knows"],
             )
             for row in rows

@@ -10,6 +10,7 @@ import click
 
 from zealous.cli import terminal
 from zealous.cli.help import JSON
+from zealous.privacy.guarantee import format_bound
 from zealous.study.theory.tables import tables as all_tables
 from zealous.study.theory.theory_table import Cell, Table, TableParameters
 
@@ -72,8 +73,23 @@ def tables(
 
 def _aligned_cells(table: Table) -> list[list[str]]:
     """Text that stands to the right in its column."""
-    columns = [_column(cells) for cells in zip(*table.rows, strict=True)]
+    columns = [
+        _bounds(cells) if "delta" in name else _column(cells)
+        for name, cells in zip(table.columns, zip(*table.rows, strict=True), strict=True)
+    ]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _bounds(cells: Sequence[Cell]) -> list[str]:
+    """Deltas, rounded up: what is printed is no stronger promise than what holds."""
+    texts = [
+        format_bound(cell, 2 if cell < _TINY else 3)
+        if isinstance(cell, Decimal | float) and cell
+        else _text(cell, 0)
+        for cell in cells
+    ]
+    width = max(map(len, texts))
+    return [text.rjust(width) for text in texts]
 
 
 def _column(cells: Sequence[Cell]) -> list[str]:
