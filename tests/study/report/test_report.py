@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,22 @@ from xml.etree import ElementTree
 import pytest
 from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
 
+from zealous.mechanisms import Zealous
+from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims.claim import Case, Finding, judge
 from zealous.study.grid.result_table import Point, Results, Spread, as_table
 from zealous.study.report import style
 from zealous.study.report.algorithm_picture import algorithm, example
 from zealous.study.report.application_charts import custom_measure as own_chart
 from zealous.study.report.chart_drawing import draw_chart, format_tick
-from zealous.study.report.page import _mark_code, cell_view, finding_view, format_number, inline_svg
+from zealous.study.report.page import (
+    _mark_code,
+    cell_view,
+    finding_view,
+    format_number,
+    inline_svg,
+    table_view,
+)
 from zealous.study.report.parts import Axis, Chart, Line, Panel, Scale, Sheet
 from zealous.study.report.report import write_report
 from zealous.study.report.results_view import Entry, ResultsView
@@ -576,6 +586,29 @@ def test_promises(entry: Entry, words: str) -> None:
     ]
     own = {"mine": "everybody is one of k or of k - 1 others."}
     assert words in promise_text(entry, 0.001, audits, own)
+
+
+def test_no_promise_is_rounded_down() -> None:
+    """Else 3.49e-9 would be shown as 3e-9; and 0.001 over 600,000 is 1.67e-9."""
+    for m in (1, 6, 20):
+        goal = ProbabilisticDP(epsilon=5, delta="0.001", users=600_000)
+        exact = Zealous.calibrate(goal, m).other_guarantee(goal)
+        assert exact is not None
+        entry = Entry(method="zealous", epsilon=5.0, m=m)
+        told = promise_text(entry, 0.001, [], people=600_000)
+        epsilon, delta = told.partition("so (")[2].partition(")")[0].split(", ")
+        assert Fraction(epsilon) == exact.epsilon
+        assert exact.delta <= Fraction(delta) <= exact.delta * Fraction(11, 10)
+    korolova = promise_text(Entry(method="korolova", epsilon=5.0, m=1), 0.001, [], people=600_000)
+    assert korolova.endswith("(5, 1.7e-9)-indistinguishability")
+    sheet = Sheet(
+        name="x",
+        title="x",
+        headings=["delta", "tau"],
+        rows=[[1.4201e-41, 2.001]],
+        bounds=frozenset([0]),
+    )
+    assert [cell.text for cell in table_view(sheet).rows[0]] == ["1.43e-41", "2"]
 
 
 def test_numbers_in_print() -> None:

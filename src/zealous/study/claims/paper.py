@@ -99,8 +99,8 @@ LOWEST_KL = PrintedValues(
 TAU_PRIME = PrintedValues(
     values=10,
     where="general statistics, first paragraphs",
-    note="Approximate, for epsilon = 5 and m = 1; the reason for k = 10. The paper's formula for "
-    "continuous noise gives 8.7, and integer noise needs 8.",
+    note="The paper's tau' of about 10, for epsilon = 5 and m = 1, is its reason for k = 10. Its "
+    "formula for continuous noise gives 8.7; zealous, with integer noise, has tau' = 8.",
 )
 BETTER_ABOVE = PrintedValues(
     values={"epsilon": 2},

@@ -36,7 +36,7 @@ CACHING_LABELS = {
 }
 _TOPS = (2, 5)
 _LEAST_WRONG = 0.05  # wrong decisions of a kind: with fewer there is nothing to see
-_SECOND_M_LOOK = Look("#56B4E9", "v")
+_SECOND_M_LOOK = CURVES[ZEALOUS]._replace(marker="s", stroke="--", hollow=True)
 _M_1_LOOK = CURVES[ZEALOUS]._replace(stroke="--", hollow=True)
 _PHRASE_PAIRS_LOOK = Look("#E69F00", "X", "-")
 
@@ -103,7 +103,7 @@ def substitution(view: ResultsView) -> Chart:
         name="substitution",
         title="Quality of query substitutions",
         rows=rows,
-        share="col",
+        share="all",
         y=("linear", "linear"),
     )
 
@@ -111,20 +111,16 @@ def substitution(view: ResultsView) -> Chart:
 def coverage(view: ResultsView) -> Chart:
     """The share of queries that have a substitution."""
     label = "share of queries"
-    many = [m for m in (1, 6) if m in view.values_tried("m", ZEALOUS)]
-    looks = (CURVES[ZEALOUS], _SECOND_M_LOOK)
-    over_epsilon = [
-        replace(line, look=look._replace(stroke=line.look.stroke, hollow=line.look.hollow))
-        for m, look in zip(many, looks, strict=False)
-        for line in _top_lines(view, "coverage", "query-pairs", "epsilon", m=m)
-        if line.label.startswith(f"{ZEALOUS}, m = {m},")
+    # A query has substitutions or none: the same for the top 2 and the top 5.
+    over_epsilon, over_k = (
+        view.lines("coverage", "query-pairs", over, m=1, at=_TOPS[0]) for over in ("epsilon", "k")
+    )
+    second = [
+        replace(line, look=_SECOND_M_LOOK)
+        for line in view.lines("coverage", "query-pairs", "epsilon", m=6, at=_TOPS[0])
+        if line.label == f"{ZEALOUS}, m = 6"
     ]
-    over_epsilon += [
-        line
-        for line in _top_lines(view, "coverage", "query-pairs", "epsilon")
-        if not line.label.startswith(f"{ZEALOUS}, m = ")
-    ]
-    over_k = _top_lines(view, "coverage", "query-pairs", "k")
+    over_epsilon = [*over_epsilon[:1], *second, *over_epsilon[1:]]
     return Chart(
         name="coverage",
         title="Coverage of query substitutions",

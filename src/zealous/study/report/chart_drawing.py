@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zealous.study.extra import mpl_figure, mpl_lines, mpl_ticker
 from zealous.study.report.parts import Axis, Chart, Line, Panel
 from zealous.study.report.style import GREY
@@ -14,20 +16,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_LOG_SCALE_FACTOR = 30  # values further apart than this are drawn on a log scale
+_LOG_SCALE_FACTOR = 10  # values further apart than this are drawn on a log scale
 _STAMP = "internal: not for publication"
 _LONGEST_LABEL = 44  # letters of a label
 _LONGEST_Y_LABEL = 26  # beside a panel
 _FULL_WIDTH = 9.4  # inches
+_LEGEND_WIDTH = 5.2  # inches: at the left, so that a phone shows it without scrolling
+_CERTAINTY = 0.002  # percent from 100: what is nearer stands there
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def draw_chart(chart: Chart) -> Figure:
-    """Draw a chart with its legend and a stamp that says who may see it."""
+def draw_chart(chart: Chart, *, title: str = "") -> Figure:
+    """Draw a chart with its legend and a stamp that says who may see it.
+
+    Args:
+        chart: The chart.
+        title: Stands above a picture of a synthetic log, which is for everybody, in place of the
+            stamp.
+    """
     rows, columns = len(chart.rows), _column_count(chart)
     width = _FULL_WIDTH * width_share(chart)
     legend = _legend_handles(chart)
-    height, grid_space = _layout(chart, rows, columns, width, legend)
+    height, grid_space = _layout(chart, rows, columns, width, legend, title.count("\n") + 1)
     found = mpl_figure.Figure(figsize=(width, height), facecolor="white")
     grid = found.subplots(rows, columns, squeeze=False, sharey=chart.share, gridspec_kw=grid_space)
     for number, row in enumerate(chart.rows):
@@ -42,7 +52,7 @@ def draw_chart(chart: Chart) -> Figure:
                 grid[number - 1][place].set_xlabel("")
         for axes in grid[number][len(row) :]:
             axes.set_visible(False)
-        if chart.share == "row":
+        if chart.share != "none":
             for axes in grid[number][1 : len(row)]:
                 axes.set_ylabel("")
     for axes in found.axes:
@@ -51,16 +61,18 @@ def draw_chart(chart: Chart) -> Figure:
         found.legend(
             list(legend.values()),
             list(legend),
-            loc="lower center",
+            loc="lower left",
             fontsize=8,
             ncols=_legend_columns(legend, width),
             handlelength=3.2,
             columnspacing=1.4,
             borderaxespad=0.2,
         )
-    found.text(
-        1 - 0.05 / width, 1 - 0.05 / height, _STAMP, fontsize=6.5, color=GREY, ha="right", va="top"
-    )
+    up = 1 - 0.05 / height
+    if title:
+        found.text(0.1 / width, up, title, fontsize=9.5, fontweight="bold", va="top")
+    else:
+        found.text(1 - 0.05 / width, up, _STAMP, fontsize=6.5, color=GREY, ha="right", va="top")
     return found
 
 
@@ -75,7 +87,7 @@ def _column_count(chart: Chart) -> int:
 
 
 def _layout(
-    chart: Chart, rows: int, columns: int, width: float, legend: dict[str, Any]
+    chart: Chart, rows: int, columns: int, width: float, legend: dict[str, Any], titles: int
 ) -> tuple[float, dict[str, float]]:
     """The height and the margins of the panels: faster than a layout engine."""
     panel = 1.55 if rows < 3 else 1.3
@@ -85,11 +97,12 @@ def _layout(
     )
     between = 0.4 if repeated else 0.72  # ticks; a title, and what the axis is
     lines = math.ceil(len(legend) / _legend_columns(legend, width)) if legend else 0
-    named = max((name.count("\n") for _, name in chart.rows[-1][0].x.names), default=0)
-    top, bottom = 0.42, 0.5 + 0.19 * lines + 0.16 * named
+    axis = chart.rows[-1][0].x
+    named = max((name.count("\n") for _, name in axis.names), default=0) + axis.label.count("\n")
+    top, bottom = 0.26 + 0.16 * titles, 0.5 + 0.19 * lines + 0.16 * named
     height = top + bottom + rows * panel + (rows - 1) * between
     left, right = 0.78, 0.2
-    gap = 0.36 if chart.share == "row" else 0.7
+    gap = 0.7 if chart.share == "none" else 0.36
     wide = (width - left - right - (columns - 1) * gap) / columns
     return height, {
         "left": left / width,
@@ -111,7 +124,7 @@ def _panel_above(chart: Chart, number: int, place: int) -> tuple[str, Axis] | No
 
 def _row_spans_decades(chart: Chart, number: int) -> bool:
     """Whether the values of a row, and of those that share its axis, span decades."""
-    rows = chart.rows if chart.share == "col" else [chart.rows[number]]
+    rows = chart.rows if chart.share == "all" else [chart.rows[number]]
     return _spans_factor(
         [line for row in rows for panel in row for line in panel.lines], _LOG_SCALE_FACTOR
     )
@@ -131,7 +144,7 @@ def _all_below(panel: Panel, most: float) -> bool:
 def _legend_columns(legend: dict[str, Any], width: float) -> int:
     """How many entries of the legend fit side by side."""
     longest = max(map(len, legend), default=1)
-    most = max(1, int(width / (0.62 + 0.075 * longest)))
+    most = max(1, int(min(width, _LEGEND_WIDTH) / (0.62 + 0.075 * longest)))
     return math.ceil(len(legend) / math.ceil(len(legend) / most)) if legend else 1
 
 
@@ -209,10 +222,21 @@ def _label_few_decades(axes: Axes) -> None:
 
 def _set_x_scale(axes: Axes, panel: Panel) -> None:
     values = [x for x in _x_values(panel) if x > 0]
-    if panel.x.log and panel.x.zero:
+    if panel.x.percent:
+        axes.set_xscale("function", functions=(_stretched, _unstretched))
+    elif panel.x.log and panel.x.zero:
         axes.set_xscale("symlog", linthresh=min(values, default=1))
     elif panel.x.log:
         axes.set_xscale("log")
+
+
+def _stretched(percent: Any) -> Any:
+    """Where a chance stands: nearly in proportion to the logarithm of its odds."""
+    return -np.log(np.maximum(100 - np.asarray(percent, float), 0) + _CERTAINTY)
+
+
+def _unstretched(place: Any) -> Any:
+    return 100 + _CERTAINTY - np.exp(-np.asarray(place, float))
 
 
 def _draw_line(axes: Axes, line: Line) -> None:
@@ -227,7 +251,9 @@ def _draw_line(axes: Axes, line: Line) -> None:
     elif any(point.y.draws > 1 for point in line.points):
         axes.fill_between(xs, lows, highs, color=line.look.color, alpha=0.18, linewidth=0)
     lone = 3 if len(xs) == 1 else 2  # a single point is not hidden by a curve
-    axes.plot(xs, [point.y.mean for point in line.points], zorder=lone, **_line_style(line))
+    means = [point.y.mean for point in line.points]
+    # A marker at zero is not cut in half: the axis holds all points.
+    axes.plot(xs, means, zorder=lone, clip_on=False, **_line_style(line))
 
 
 def _x_values(panel: Panel) -> list[float]:

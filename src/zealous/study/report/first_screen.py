@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from zealous.privacy.guarantee import format_bound
+from zealous.privacy.levels import percent
 from zealous.study.anonymity import METHODS
 from zealous.study.claims.findings import Finding
 from zealous.study.grid.other_guarantees import OTHER_GUARANTEES
@@ -15,13 +17,18 @@ from zealous.study.report.results_view import ZEALOUS, Entry, ResultsView, is_cu
 from zealous.study.report.sheets import kept_share, nearest_top
 
 _KIND = "queries"
-_COIN, _ROOM = 50.0, 4.0  # percent; between two ticks
-NOTE = (
+_COIN = 50.0  # percent
+_ROOM = 0.8  # of epsilon, between two ticks
+_NOTE = (
     "The attacker wants to know whether somebody asked a certain query, knows everybody else's and "
     "has accounts of his own; 50% is a coin. For zealous it is the most that any attacker can "
     "reach, except with probability delta; m is how many items of each person count. The anonymity "
     "methods are undone every time by as many accounts as make k: docs/study/attacks.md has the "
     "attacks."
+)
+_SEPARATE = (
+    "Queries, the cache's keywords and the query pairs of substitutions are separate histograms: "
+    "in a release that has several of them, their epsilons add up."
 )
 _CHOSEN_EPSILON = 2  # of the advice; the paper's 5 promises little
 _USEFUL, _SOME = 0.05, 0.005  # of the top queries: less is a short list, or none
@@ -45,12 +52,12 @@ def tradeoff(view: ResultsView) -> Chart:
     top = nearest_top(view)
     lines = []
     for method in view.methods:
-        if is_custom(method) or method in OTHER_GUARANTEES:
+        if is_custom(method):
             continue
         shown = (
             [Entry(method=method, epsilon=e, m=1) for e in view.values_tried("epsilon", method)]
             if method == ZEALOUS
-            else [view.nearest_entry(method)]
+            else [view.nearest_entry(method, epsilon=_CHOSEN_EPSILON)]
         )
         points = [
             Point(100 * guess, _percent(kept))
@@ -59,10 +66,12 @@ def tradeoff(view: ResultsView) -> Chart:
             and (kept := kept_share(view, _KIND, entry, top)) is not None
         ]
         label = f"{ZEALOUS}, {_range_text(shown)}" if method == ZEALOUS else str(shown[0])
-        lines.append(Line(label=label, points=points, look=view.look(method)))
+        if points:
+            lines.append(Line(label=label, points=points, look=view.look(method)))
     axis = Axis(
-        "chance that an attacker guesses right, %; in brackets: epsilon of zealous",
+        "chance that an attacker guesses right, %\nin brackets: epsilon",
         names=_tick_names(view),
+        percent=True,
     )
     return Chart(
         name="tradeoff",
@@ -73,13 +82,29 @@ def tradeoff(view: ResultsView) -> Chart:
 
 
 def _tick_names(view: ResultsView) -> tuple[tuple[float, str], ...]:
-    """A coin, certainty, and between them the epsilons that have room."""
+    """A coin, certainty, and between them the epsilons that have room: those of the text first."""
+    tried = view.values_tried("epsilon", ZEALOUS)
+    chosen: list[float] = []
+    for epsilon in sorted(tried, key=lambda each: each not in (_CHOSEN_EPSILON, view.epsilon)):
+        if epsilon > 2 * _ROOM and all(abs(epsilon - each) >= _ROOM for each in chosen):
+            chosen.append(epsilon)
     found = [(_COIN, "50\ncoin")]
-    for epsilon in view.values_tried("epsilon", ZEALOUS):
-        guess = 100 * (best_guess(Entry(method=ZEALOUS, epsilon=epsilon)) or 0)
-        if min(guess - found[-1][0], 100 - guess) >= _ROOM:
-            found.append((guess, f"{guess:.0f}\n({epsilon:g})"))
+    for epsilon in sorted(chosen):
+        guess = best_guess(Entry(method=ZEALOUS, epsilon=epsilon)) or 0
+        digits = 3 if guess < 0.99 else 4 if guess < 0.9999 else 5
+        found.append((100 * guess, f"{format_bound(100 * guess, digits)}\n({epsilon:g})"))
     return (*found, (100.0, "100"))
+
+
+def note(view: ResultsView) -> str:
+    """How to read the chart, and which methods it lacks."""
+    drawn = {line.label.partition(",")[0] for row in tradeoff(view).rows for line in row[0].lines}
+    absent = [method for method in view.methods if method not in drawn]
+    return _NOTE + (
+        f" Not in the chart: {', '.join(absent)}, of which it was not measured or is not known."
+        if absent
+        else ""
+    )
 
 
 def _percent(share: Spread) -> Spread:
@@ -111,9 +136,9 @@ def _choice(view: ResultsView) -> Iterator[str]:
     )
     yield (
         f"{advice}: with epsilon = {ours.epsilon:g} and m = {ours.m:g} it keeps {kept.mean:.0%} of "
-        f"the {top:,.0f} most frequent queries, and whoever guesses whether a person asked "
-        f"something is right at most {_rounded(best_guess(ours) or 0)} of the time (a coin: 50%), "
-        "except with probability delta."
+        f"the {top:,.0f} most frequent queries, and whoever guesses from this histogram whether a "
+        f"person asked something is right at most {percent(best_guess(ours) or 0)} of the time "
+        "(a coin: 50 %), except with probability delta."
     )
 
 
@@ -134,10 +159,10 @@ def _cost(view: ResultsView) -> Iterator[str]:
     told, start = list(_applications(view, ours)), "With"
     if more_kept and kept and more_kept.mean > kept.mean:
         start = "A larger epsilon keeps more and protects less: with"
-        share = _rounded(best_guess(ours) or 0)
+        share = percent(best_guess(ours) or 0)
         told.insert(0, f"keeps {more_kept.mean:.0%} (a guess is right at most {share} of the time)")
     if told:
-        yield f"{start} epsilon = {ours.epsilon:g} zealous {'; it '.join(told)}."
+        yield (f"{start} epsilon = {ours.epsilon:g} zealous {'; it '.join(told)}. {_SEPARATE}")
 
 
 def _applications(view: ResultsView, ours: Entry) -> Iterator[str]:
@@ -153,16 +178,6 @@ def _applications(view: ResultsView, ours: Entry) -> Iterator[str]:
         )
         if one is not None and other is not None:
             yield f"{name.format(f'{one.mean:.0%}')} (k-query {other.mean:.0%})"
-
-
-def _rounded(share: float) -> str:
-    """A chance in percent, never 100% where it is less.
-
-    >>> _rounded(0.731), _rounded(0.99995)
-    ('73%', '99.995%')
-    """
-    digits = 0 if share < 0.99 else 1 if share < 0.999 else 3
-    return f"{100 * share:.{digits}f}%"
 
 
 def tally(findings: Sequence[Finding]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from zealous.privacy.guarantee import format_bound
 from zealous.study.claims.claim import NOT_MEASURED, Finding
 from zealous.study.report.parts import Cell, Sheet, as_spread
 
@@ -120,7 +121,13 @@ def render_page(content: Mapping[str, Any]) -> str:
 
 def table_view(sheet: Sheet) -> TableView:
     """A table as the page shows it."""
-    rows = [[cell_view(cell) for cell in row] for row in sheet.rows]
+    rows = [
+        [
+            CellView(format_bound(cell)) if place in sheet.bounds and cell else cell_view(cell)
+            for place, cell in enumerate(row)
+        ]
+        for row in sheet.rows
+    ]
     return TableView(
         sheet.name, sheet.title, sheet.headings, rows, sheet.paper_rows, sheet.text_columns
     )

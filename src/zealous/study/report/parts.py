@@ -44,12 +44,14 @@ class Axis(NamedTuple):
         log: Whether it is logarithmic.
         zero: Whether it has a zero even so.
         names: Its ticks and what stands there; where something was measured, if empty.
+        percent: Whether it is in percent, and what is near 100 is stretched.
     """
 
     label: str
     log: bool = False
     zero: bool = False
     names: tuple[tuple[float, str], ...] = ()
+    percent: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Chart:
     name: str
     title: str
     rows: Sequence[Sequence[Panel]]
-    share: Literal["none", "row", "col"] = "none"
+    share: Literal["none", "row", "all"] = "none"
     y: Sequence[Scale] = ()
 
     def is_empty(self) -> bool:
@@ -164,6 +166,7 @@ class Sheet:
         rows: A cell for each column.
         paper_rows: The rows that show the paper's values.
         text_columns: How many columns, from the left, are text.
+        bounds: The columns whose numbers are upper bounds, and rounded up on the page.
     """
 
     name: str
@@ -172,6 +175,7 @@ class Sheet:
     rows: Sequence[Sequence[Cell]]
     paper_rows: frozenset[int] = frozenset()
     text_columns: int = 1
+    bounds: frozenset[int] = frozenset()
 
     def table(self) -> pa.Table:
         """The sheet as a table, with each spread in three columns."""

@@ -11,7 +11,7 @@ from zealous.files.csv_cells import write_rows
 from zealous.study.claims.findings import Finding
 from zealous.study.grid.result_table import Results
 from zealous.study.report.chart_drawing import draw_chart, width_share
-from zealous.study.report.first_screen import NOTE, sentences, tally, tradeoff
+from zealous.study.report.first_screen import note, sentences, tally, tradeoff
 from zealous.study.report.page import (
     ChartView,
     TableView,
@@ -112,7 +112,7 @@ def write_report(
         "sentences": sentences(view),
         "tally": tally(findings),
         "tradeoff": None if (first := tradeoff(view)).is_empty() else _render_chart(folder, first),
-        "tradeoff_note": NOTE,
+        "tradeoff_note": note(view),
         "summary": _render_table(folder, summary(view, promises)),
         "findings": [finding_view(each) for each in findings],
         "sections": [_render_section(folder, each, findings) for each in sections(data)],

@@ -212,7 +212,7 @@ class ResultsView:
             if not is_custom(method):
                 bounds = [self.nearest_tried("m", m, method)]
             for step, bound in enumerate(bounds):
-                told = method == ZEALOUS or len(bounds) > 1
+                told = method in (ZEALOUS, *OTHER_GUARANTEES) or len(bounds) > 1
                 label = str(Entry(method=method, m=bound if told else None))
                 look = self.look(method, step)
                 settings = [each for each in self.settings(method) if each.m == bound]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from zealous.mechanisms import Zealous
-from zealous.privacy.guarantee import ProbabilisticDP
+from zealous.privacy.guarantee import ProbabilisticDP, format_bound
 from zealous.privacy.promise import factor
 from zealous.study.anonymity import METHODS
 from zealous.study.grid.other_guarantees import OTHER_GUARANTEES, PROMISES
@@ -93,11 +94,12 @@ def promise_text(
     if entry.method == ZEALOUS and entry.epsilon is not None:
         return (
             f"each histogram changes the odds about anybody at most {factor(entry.epsilon)}-fold, "
-            f"except with probability {delta:g}{_weaker_text(entry, delta, people)}"
+            f"except with probability {format_bound(delta)}{_weaker_text(entry, delta, people)}"
         )
     if entry.method in OTHER_GUARANTEES and entry.epsilon is not None:
-        per_person = f", {float(delta / people):.1g}" if people else ""
-        return f"{PROMISES[entry.method]}: ({entry.epsilon:g}{per_person})-indistinguishability"
+        per_person = f", {format_bound(Fraction(str(delta)) / people, 2)}" if people else ""
+        epsilon = format_bound(entry.epsilon)
+        return f"{PROMISES[entry.method]}: ({epsilon}{per_person})-indistinguishability"
     if entry.method in METHODS:
         return _fill_in_k(METHODS[entry.method].promises.partition(", and ")[0], entry)
     if audit := _find_audit(entry, audits):
@@ -119,7 +121,8 @@ def _weaker_text(entry: Entry, delta: float, people: int) -> str:
     found = Zealous.calibrate(goal, int(entry.m)).other_guarantee(goal)
     if found is None:
         return ""
-    return f"; so ({float(found.epsilon):g}, {float(found.delta):.1g})-indistinguishable"
+    both = format_bound(found.epsilon), format_bound(found.delta, 2)
+    return f"; so ({', '.join(both)})-indistinguishable"
 
 
 def _fill_in_k(said: str, entry: Entry) -> str:
@@ -151,6 +154,9 @@ def theory_table(table: Table) -> Sheet:
         headings=headings,
         rows=[list(row) for row in table.rows],
         text_columns=0,
+        bounds=frozenset(
+            place for place, name in enumerate(table.columns) if name.startswith("delta")
+        ),
     )
 
 

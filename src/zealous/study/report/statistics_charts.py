@@ -144,7 +144,7 @@ def chart_by_guarantee(
         for over, axis in axes
     ]
     measured = [row for row in rows if any(not line.constant for p in row for line in p.lines)]
-    return Chart(name=name, title=title, rows=measured or rows[:1], share="col")
+    return Chart(name=name, title=title, rows=measured or rows[:1], share="all")
 
 
 def difference(view: ResultsView, measure: str, label: str) -> Chart:
