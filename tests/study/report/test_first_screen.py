@@ -7,9 +7,9 @@ import math
 import pytest
 from reported import FINDINGS, STUDY, made
 
-from zealous.study.grid.result_table import Spread
+from zealous.study.grid.result_table import Results, Spread, as_table
 from zealous.study.report import first_screen
-from zealous.study.report.first_screen import best_guess, sentences, tally, tradeoff
+from zealous.study.report.first_screen import best_guess, note, sentences, tally, tradeoff
 from zealous.study.report.results_view import Entry, ResultsView
 
 
@@ -65,7 +65,44 @@ def test_the_chart_has_a_curve_for_zealous_and_a_point_for_each_other_method(
     assert guesses == sorted(guesses)
     assert 50 < guesses[0] < guesses[-1] < 100
     assert [line.label.partition(",")[0] for line in others] == list(STUDY.methods)
-    assert all([point.x for point in line.points] in ([100], []) for line in others)
+    assert all([point.x for point in line.points] == [100] for line in others)
+
+
+def test_the_chart_has_mechanisms_too_and_says_which_methods_it_lacks(view: ResultsView) -> None:
+    rows = [
+        row if row["method"] != "k-session" else row | {"method": "gaussian", "epsilon": 2.0}
+        for row in view.results.table.to_pylist()
+        if row["method"] != "k-keyword" or row["kind"] != "queries"
+    ]
+    for row in rows:
+        if row["method"] == "gaussian":
+            row.update(k=None, m=1)
+    changed = ResultsView(
+        results=Results(table=as_table([list(row.values()) for row in rows])), study=view.study
+    )
+    ((panel,),) = tradeoff(changed).rows
+    points = {line.label: [point.x for point in line.points] for line in panel.lines}
+    assert points["gaussian, epsilon = 2, m = 1"] == [pytest.approx(88.08, abs=0.01)]
+    assert note(changed).endswith("k-keyword.")
+    assert "Not in the chart" not in note(view)
+
+
+def test_the_epsilons_of_the_text_have_ticks_and_no_limit_is_rounded_down(
+    view: ResultsView,
+) -> None:
+    names = tradeoff(view).rows[0][0].x.names
+    told = {name.partition("(")[2].rstrip(")"): (place, name) for place, name in names}
+    assert {"2", "5"} <= set(told)
+    for place, name in names:
+        assert place <= float(name.split()[0])
+
+
+def test_histograms_whose_epsilons_add_up_are_named(view: ResultsView) -> None:
+    choice, _, price = sentences(view)
+    assert "guesses from this histogram" in choice
+    assert "right at most 88.1 % of the time" in choice
+    assert "separate histograms" in price
+    assert price.endswith("their epsilons add up.")
 
 
 def test_no_attacker_guesses_better_than_epsilon_allows() -> None:

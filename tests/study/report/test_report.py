@@ -6,24 +6,28 @@ import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import matplotlib.text as mpl_text
 import pytest
 from reported import EVIL, FINDINGS, SMALL, STUDY, UNEVEN, Run, context, drawn, made
 
 from zealous.mechanisms import Zealous
 from zealous.privacy.guarantee import ProbabilisticDP
 from zealous.study.claims.claim import Case, Finding, judge
+from zealous.study.extra import backend_agg
 from zealous.study.grid.result_table import Point, Results, Spread, as_table
 from zealous.study.report import style
 from zealous.study.report.algorithm_picture import algorithm, example
+from zealous.study.report.application_charts import caching, coverage
 from zealous.study.report.application_charts import custom_measure as own_chart
 from zealous.study.report.chart_drawing import draw_chart, format_tick
+from zealous.study.report.first_screen import tradeoff
 from zealous.study.report.page import (
     _mark_code,
     cell_view,
@@ -683,3 +687,28 @@ def test_the_picture_of_the_algorithm_obeys_both_thresholds() -> None:
         (True, False),
         (False, True),
     }
+
+
+@pytest.mark.parametrize("make", [tradeoff, caching, coverage])
+def test_no_text_leaves_the_picture(make: Callable[[ResultsView], Chart]) -> None:
+    """Also where the file is seen by itself: labels, ticks, legend and title."""
+    chart = make(ResultsView(results=made(), study=STUDY.as_object())).without_empty()
+    with style._fixed_style(style.STUDY):
+        figure = draw_chart(chart, title="A title that takes two\nlines of a picture")
+        backend_agg.FigureCanvasAgg(figure).draw()
+        for each in figure.findobj(mpl_text.Text):
+            if each.get_text() and each.get_visible():
+                box = each.get_window_extent()
+                assert min(box.x0, box.y0) >= -1, each.get_text()
+                assert box.x1 <= figure.bbox.x1 + 1, each.get_text()
+                assert box.y1 <= figure.bbox.y1 + 1, each.get_text()
+
+
+def test_coverage_is_drawn_once_and_m_6_looks_like_nothing_else() -> None:
+    chart = coverage(ResultsView(results=made(), study=STUDY.as_object()))
+    lines = [line for row in chart.rows for panel in row for line in panel.lines]
+    assert not any("top" in line.label for line in lines)
+    looks = {line.label: line.look for line in lines}
+    second = looks.pop("zealous, m = 6")
+    assert second not in looks.values()
+    assert second not in CURVES.values()

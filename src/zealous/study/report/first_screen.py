@@ -18,7 +18,7 @@ from zealous.study.report.sheets import kept_share, nearest_top
 
 _KIND = "queries"
 _COIN = 50.0  # percent
-_ROOM = 0.8  # of epsilon, between two ticks
+_ROOM = 1.2  # of epsilon, between two ticks
 _NOTE = (
     "The attacker wants to know whether somebody asked a certain query, knows everybody else's and "
     "has accounts of his own; 50% is a coin. For zealous it is the most that any attacker can "
@@ -86,7 +86,7 @@ def _tick_names(view: ResultsView) -> tuple[tuple[float, str], ...]:
     tried = view.values_tried("epsilon", ZEALOUS)
     chosen: list[float] = []
     for epsilon in sorted(tried, key=lambda each: each not in (_CHOSEN_EPSILON, view.epsilon)):
-        if epsilon > 2 * _ROOM and all(abs(epsilon - each) >= _ROOM for each in chosen):
+        if epsilon > _ROOM and all(abs(epsilon - each) >= _ROOM for each in chosen):
             chosen.append(epsilon)
     found = [(_COIN, "50\ncoin")]
     for epsilon in sorted(chosen):
@@ -100,10 +100,11 @@ def note(view: ResultsView) -> str:
     """How to read the chart, and which methods it lacks."""
     drawn = {line.label.partition(",")[0] for row in tradeoff(view).rows for line in row[0].lines}
     absent = [method for method in view.methods if method not in drawn]
-    return _NOTE + (
-        f" Not in the chart: {', '.join(absent)}, of which it was not measured or is not known."
-        if absent
-        else ""
+    if not absent:
+        return _NOTE
+    return (
+        f"{_NOTE} Not in the chart, since no queries of theirs were measured or nothing is known "
+        f"of an attacker: {', '.join(absent)}."
     )
 
 
