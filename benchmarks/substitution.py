@@ -1,10 +1,13 @@
 """Time and memory to find substitutions for the 100,000 most frequent queries.
 
-    python benchmarks/substitution.py [--users 500000] [--queries 100000]
+    python benchmarks/substitution.py [--users 500000] [--queries 100000] [--held-out]
 
 Learns from the true query pairs of the log, and from what ZEALOUS would leave of them with m = 1
 and a threshold of 10, and ranks both against each other. Counting the log is not timed. Prints a
 Markdown table.
+
+With --held-out it compares the ways to learn instead: each learns the true pairs from one half of
+the people, and is asked what the other half asked next.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,25 +28,28 @@ from publish import log_file
 import zealous as z
 from zealous.engines.duckdb import DuckDB
 from zealous.logs.open_log import open_log
+from zealous.study.measures.jones import LEARNERS, ModelledSubstitutions
 from zealous.study.measures.ranking import ranking_quality
 from zealous.study.measures.substitution import learn
-from zealous.study.releases.original_histogram import count_original, read_original
+from zealous.study.releases.original_histogram import Ints, count_original, read_original
 
 KINDS = (z.queries(1), z.query_pairs(1), z.phrase_pairs(1))
 THRESHOLD = 10
+SEED = 7
 
 
 def main() -> None:
     arguments = _arguments()
     if arguments.counted:
-        _rank(Path(arguments.counted), arguments.queries)
+        measure = _compare_learners if arguments.held_out else _rank
+        measure(Path(arguments.counted), arguments.queries)
         return
     with tempfile.TemporaryDirectory() as folder:
         _count(log_file(arguments.users), Path(folder))
         # In a process of its own, so that its peak memory is not that of counting.
         number = str(arguments.queries)
         program = [sys.executable, __file__, "--queries", number, "--counted", folder]
-        subprocess.run(program, check=True)
+        subprocess.run(program + ["--held-out"] * arguments.held_out, check=True)
 
 
 def _count(log: Path, folder: Path) -> None:
@@ -90,6 +97,53 @@ def _rank(folder: Path, number: int) -> None:
         print(f"| frequent {kind} | {len(pairs):,} | {taken} | {coverage:.2f} | |")
 
 
+def _compare_learners(folder: Path, number: int) -> None:
+    """Each of `LEARNERS`, and its candidates ranked by the ratio, against the other half."""
+    queries, pairs = (pq.read_table(folder / f"{n}.parquet") for n in ("queries", "query-pairs"))
+    counts = pairs["count"].to_numpy()
+    other = np.random.default_rng(SEED).binomial(counts, 0.5)
+    at = pairs.schema.get_field_index("count")
+    one = pairs.set_column(at, "count", pa.array(counts - other)).filter(pa.array(counts > other))
+    asked = queries["query"].slice(0, number)
+    following = _following(pairs, other, asked)
+    print("| | queries with substitutions | first | among five | seconds |")
+    print("|---|---|---|---|---|")
+    for name, learn_by in LEARNERS.items():
+        started = time.perf_counter()
+        learned = learn_by(one, queries)
+        rows = {f"`{name}`": learned}
+        if isinstance(learned, ModelledSubstitutions):
+            rows[f"the candidates of `{name}`, ranked by the ratio"] = replace(learned, model=None)
+        for label, each in rows.items():
+            found = each.top(asked, 5).table
+            seconds, started = time.perf_counter() - started, time.perf_counter()
+            covered, first, five = _hits(found, following)
+            print(f"| {label} | {covered:,} | {first:.1%} | {five:.1%} | {seconds:.1f} |")
+
+
+def _following(pairs: pa.Table, held_out: Ints, asked: pa.ChunkedArray) -> list[dict[str, int]]:
+    """What the held out people asked next after each query, and how many of them."""
+    places = {query: place for place, query in enumerate(asked.to_pylist())}
+    found: list[dict[str, int]] = [{} for _ in places]
+    texts = (pairs[name].to_pylist() for name in ("query", "next_query"))
+    for query, after, people in zip(*texts, held_out.tolist(), strict=True):
+        if people and query in places:
+            found[places[query]][after] = people
+    return found
+
+
+def _hits(found: pa.Table, following: list[dict[str, int]]) -> tuple[int, float, float]:
+    """Queries with substitutions; the share of their next queries that is first, and in five."""
+    first = five = 0
+    for row in found.to_pylist():
+        people = following[row["place"]].get(row["candidate"], 0)
+        five += people
+        first += people if row["rank"] == 0 else 0
+    covered = found["place"].unique().to_pylist()
+    people = sum(sum(following[place].values()) for place in covered)
+    return len(covered), first / max(1, people), five / max(1, people)
+
+
 def _peak() -> float:
     # Not ru_maxrss: a child inherits it from the process that started it.
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -100,6 +154,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=500_000)
     parser.add_argument("--queries", type=int, default=100_000)
+    parser.add_argument("--held-out", action="store_true", help="compare the ways to learn")
     parser.add_argument("--counted", help=argparse.SUPPRESS)
     return parser.parse_args()
 

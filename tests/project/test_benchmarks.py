@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import os
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from paths import ROOT
+from reported import SMALL, made
 from sampling import sampled
 from spark import SPARK, need_java
 
@@ -94,6 +97,8 @@ COMMANDS: dict[str, tuple[list[str], str]] = {  # arguments, and what the output
     "spark_fit.py": ([], "Node-hours"),
     "study.py": (["--users", "300", "--study", "study.toml"], "| 300 |"),
     "synthetic.py": (["--users", "300", "--epsilons", "5"], "B misfit"),
+    "msweb.py": (["areas.csv.gz", "-o", "areas.csv"], "wrote areas.csv"),
+    "study_page.py": (["finished"], "of the 22 findings are as in the paper"),
     "substitution.py": (["--users", "300", "--queries", "50"], "| frequent phrase-pairs |"),
     "tail.py": (
         ["--users", "300", "--tails", "1", "--output", "tail-here.json"],
@@ -138,11 +143,31 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in {"a.txt": "Tea, tea", "b.html": "<b>tea</b>", "c.1": "\\fBcup\\fR"}.items():
         (folder / "pages").mkdir(exist_ok=True)
         (folder / "pages" / name).write_text(text)
+    with gzip.open(folder / "areas.csv.gz", "wt") as file:
+        file.write('A,7,1,"Tea","/tea"\nC,"x",3\nV,7,1\n')
+    _finished_study(folder)
     miner = folder / "data" / "peers" / "mlxtend" / "bin" / "python"
     miner.parent.mkdir(parents=True)
     miner.write_text(MINER.format(python=sys.executable))
     miner.chmod(0o755)
     return folder
+
+
+def _finished_study(folder: Path) -> None:
+    """What `study_page.py` reads, and the page that it writes into."""
+    docs, finished = folder.parent / "docs", folder / "finished"
+    (docs / "figures" / "study").mkdir(parents=True)
+    (docs / "study").mkdir()
+    finished.mkdir()
+    shutil.copy(SOURCE.parent / "docs" / "study" / "README.md", docs / "study")
+    pq.write_table(made(SMALL).table, finished / "internal-results.parquet")
+    about = {"study": SMALL.as_object()}
+    (finished / "zealous-internal.json").write_text(json.dumps(about))
+
+
+def test_the_ways_to_learn_substitutions_are_compared(copy: Path) -> None:
+    output = run(copy, "substitution.py", "--users", "300", "--queries", "50", "--held-out")
+    assert all(f"| `{name}` |" in output for name in ("ratio", "jones", "model"))
 
 
 def run(copy: Path, script: str, *arguments: str) -> str:
