@@ -3,8 +3,8 @@
     python benchmarks/study.py [--users 500000] [--memory 4GB] [--study FILE] [-o DIR]
 
 Runs the command with its default grid, or with that of --study, on a generated log of visitors,
-prints what it says with the time, and at last a row of a Markdown table: users, processor time, wall
-time, peak memory. `study_page.py` takes what it wrote into the documentation.
+prints what it says with the time, and at last a row of a Markdown table: users, processor time,
+wall time, peak memory. `study_page.py` takes what it wrote into the documentation.
 """
 
 from __future__ import annotations
