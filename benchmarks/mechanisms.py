@@ -62,6 +62,7 @@ PEERS = (
 ONE_HISTOGRAM = ("zealous", "laplace", "gaussian")
 HISTOGRAM_BOUNDS = (1, 2, 3, 5, 10, 30)
 KEY_BOUNDS = (2, 10, 40)
+TWICE_BOUNDS = (3, 10, 40)
 LARGE_BOUNDS = (5, 10, 15, 20)  # of a large table
 NOT_OTHERS = ("pooled", "auto")  # which are compared with all others
 RELATIONS = ("add-remove", "replace")
@@ -74,7 +75,7 @@ TARGETS = {  # items of pooled rounds, as a multiple of those of the best other
 }
 REPEATED_SELECTION = "repeated selection"
 NAMES = (
-    *(*ONE_HISTOGRAM, "selection", *NOT_OTHERS, *RIVALS, REPEATED_SELECTION),
+    *(*ONE_HISTOGRAM, "selection", "selection-twice", *NOT_OTHERS, *RIVALS, REPEATED_SELECTION),
     *(each.name for each in PEERS),
 )
 
@@ -140,6 +141,7 @@ def _ours(
     return {
         **{name: at(name, HISTOGRAM_BOUNDS) for name in ONE_HISTOGRAM},
         "selection": {"m = 1": measured(MECHANISMS["selection"].calibrate(goal, 1))},
+        "selection-twice": at("selection-twice", TWICE_BOUNDS),
         "pooled": at("pooled", KEY_BOUNDS)
         | {choice_name(each): measured(each.calibrate(goal)) for each in pooled},
         "auto": {"by its look": after_look},

@@ -13,10 +13,11 @@ is counted. Noise is continuous here. Neighbours: add-remove.
   moves all weights by at most 1 together. tests/project/test_benchmarks.py tries it.
 - *DP-SIPS* (Swanberg et al. 2023): the weighted Gaussian three times, with 0.065, 0.216 and 0.719
   of the budget, each time over what is no key yet.
-- *Repeated selection* (ours, not in the product): the optimal key selection with one item of each
-  user, two or three times, each time over what is no key yet. Each time is (epsilon_i, delta_i)
-  given what was published before (docs/proofs/selection.md), so both add up. Its counts are those
-  of the time at which an item was found, and come at no further cost. Noise is exact.
+- *Repeated selection* (ours; `selection-twice` took its place): the optimal key selection with one
+  item of each user, two or three times, each time over what is no key yet. Each time is
+  (epsilon_i, delta_i) given what was published before (docs/proofs/selection.md), so both add up.
+  Its counts are those of the time at which an item was found, and come at no further cost. Noise is
+  exact.
 - *Steered rounds*: what zealous 0.1.0 had before pooled rounds: three rounds in which users give
   at most 100, 6 and 2 items, those of the largest noisy weight so far.
 

@@ -133,6 +133,9 @@ CASES: dict[str, Case] = {
     "selection": Case(
         goal=each(1), kinds=[z.columns("land", items_per_user=1)], how={"mechanism": "selection"}
     ),
+    "selection-twice": Case(
+        goal=each(8), kinds=FEW, how={"mechanism": "selection-twice"}, only_duckdb=BY_CHANCE
+    ),
     "pooled": Case(goal=each(), kinds=[z.queries(4)], how={"mechanism": "pooled"}),
     "auto": Case(
         goal=each(24, neighbors="add-remove"),

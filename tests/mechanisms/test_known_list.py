@@ -262,6 +262,7 @@ OF_THE_LOG = [
     "laplace",
     "gaussian",
     "selection",
+    "selection-twice",
     "pooled",
 ]
 

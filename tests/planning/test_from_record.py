@@ -44,6 +44,7 @@ ASKED: list[tuple[Guarantee, list[Kind], dict[str, Any]]] = [
     (EACH, [queries(2), query_clicks(2, rates=True)], {"mechanism": "gaussian"}),
     (EACH, [columns("a", items_per_user=1)], {"mechanism": "auto"}),
     (EACH, [queries(3)], {"mechanism": "pooled"}),
+    (EACH, [queries(3)], {"mechanism": "selection-twice"}),
     (EACH, [queries(3)], {"mechanism": "laplace"}),
     (EACH, [queries(3)], {"public": {"queries": listing("prior")}}),
     (ANYBODY, [queries(3)], {"public": {"queries": listing("domain")}}),

@@ -40,6 +40,7 @@ from mutations_mechanisms import MUTATIONS as OF_MECHANISMS
 from mutations_mechanisms import OF_KEYWORDS, RESULTS, SMALL_QUERIES, THREE_ROUNDS
 from mutations_pooled import MUTATIONS as OF_POOLED
 from mutations_runs import MUTATIONS as OF_RUNS
+from mutations_selection_twice import MUTATIONS as OF_SELECTION_TWICE
 from mutations_sets import MUTATIONS as OF_SETS
 from mutations_sets import SETS
 from mutations_spark import MUTATIONS as OF_SPARK
@@ -161,6 +162,7 @@ ALL = (
     *OF_MECHANISMS,
     *OF_POOLED,
     *OF_RUNS,
+    *OF_SELECTION_TWICE,
     *OF_SETS,
     *OF_SPARK,
     *OF_STRANGERS,

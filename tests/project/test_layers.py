@@ -147,10 +147,11 @@ def test_noise_is_drawn_in_the_mechanism_alone() -> None:
     assert len(users) > len(others)
 
 
-DRAWS = {"sample", "accepted", "rare_events", "uniform", "with_noise"}
+DRAWS = {"sample", "accepted", "rare_events", "uniform", "with_noise", "noisy_counts"}
 # What a mechanism does to rows that were counted, each of them once; noise for rows of a list is
 # drawn by known_list.py, which makes sure that a list has each item once too.
-ON_COUNTED_ROWS = {"_noisy_rows", "with_noise", "sample"}
+ON_COUNTED = {"_noisy_rows", "_first_noisy_rows", "_second_noisy_rows"}
+ON_COUNTED_ROWS = {*ON_COUNTED, "noisy_counts", "with_noise", "sample"}
 
 
 def called(node: ast.AST) -> str | None:
@@ -191,7 +192,8 @@ def test_noise_for_each_of_a_list_is_drawn_in_one_place() -> None:
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and called(node) == "partial"
         ]
-        assert all(node in handed for node in uses(tree, "_noisy_rows")), path.name
+        for name in ON_COUNTED:
+            assert all(node in handed for node in uses(tree, name)), path.name
     assert drawing == ON_COUNTED_ROWS
 
 

@@ -34,6 +34,7 @@ from weighed import (
 import zealous as z
 from zealous.cli import cli
 from zealous.counting import kept as keeping
+from zealous.counting.chosen import PUBLISHED, choose_items
 from zealous.counting.histogram import histogram, users_keeping
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.same_user import KeptBySameUser
@@ -240,6 +241,34 @@ def three_rounds(engine: Engine, kept: KeptTables) -> tuple[list[list[tuple[Any,
     return weights, stored
 
 
+def test_users_choose_on_both_engines_alike(path: Path, same_order: Engines) -> None:
+    """First by the key, then by what was drawn, which here follows from the name."""
+
+    def draw(batch: pa.RecordBatch) -> pa.RecordBatch:
+        names = batch["query"].to_pylist()
+        drawn = {"count": [len(each) for each in names], PUBLISHED: [each == "a" for each in names]}
+        for name, values in drawn.items():
+            column = pa.array(map(int, values), pa.int64())
+            batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+        return batch
+
+    told = []
+    for engine in same_order:
+        kind = z.queries(3)
+        source = opened(engine, path, kind)
+        with choose_items(kind, source, bound=3, select="random", key=KEY) as chosen:
+            true = chosen.count_first(lambda batch: batch)
+            stored = chosen.count_first(draw)
+            second = chosen.count_nearest(stored, 4)
+            told.append([found(rows_of(true)), found(chosen.published(stored)), found(second)])
+    assert told[0] == told[1]
+    first, shown, second = told[0]
+    assert shown == {("a",): 1}
+    assert ("a",) not in second
+    assert len(second) > 2
+    assert len(first) > 5
+
+
 # From a DataFrame to a release
 
 
@@ -303,6 +332,21 @@ def test_published(mechanism: str, log: Any, fetched: list[int], tmp_path: Path)
     most = max(zip(rows["count"].to_pylist(), rows["query"].to_pylist(), strict=True))
     assert most[1] in {f"q{n}" for n in range(8)}
     assert 20 < most[0] < 250
+    release.write(tmp_path / "release")
+    assert all(check.ok for check in verify(tmp_path / "release"))
+
+
+@pytest.mark.false_alarm(1e-20, "of 300 people 100 choose an item, give or take 9; 20 are enough")
+def test_published_by_choosing_twice(spark: z.Spark, fetched: list[int], tmp_path: Path) -> None:
+    rows = [(f"u{n}", query) for n in range(1500) for query in ("a", f"b{n % 5}", f"own {n}")]
+    users, queries = zip(*rows, strict=True)
+    frame = spark.session.createDataFrame(pa.table({"user": users, "query": queries}))
+    goal = z.Indistinguishability(epsilon=12, delta="1e-3", neighbors="add-remove")
+    log = z.read_log(frame, engine=spark)
+    release = z.publish(log, goal, [z.queries(3)], mechanism="selection-twice", account=None)
+    names = release["queries"].arrow["query"].to_pylist()
+    assert {"a", *(f"b{n}" for n in range(5))} <= set(names)
+    assert sum(fetched) == len(names)  # of what nobody may see nothing comes to the driver
     release.write(tmp_path / "release")
     assert all(check.ok for check in verify(tmp_path / "release"))
 

@@ -70,6 +70,10 @@ class Counting:
         kept = {user: self.given(user, bound=bound) for user in self.log}
         return nullcontext(Kept(kept, listed(known)))
 
+    def chosen_items(self, bound: int) -> AbstractContextManager["Chosen"]:
+        self.asked.append({"chosen": bound})
+        return nullcontext(Chosen({user: self.given(user, bound=bound) for user in self.log}))
+
     def given(
         self, user: str, *, bound: int, only: Collection[str] | None = None, **_: Any
     ) -> list[str]:
@@ -128,6 +132,35 @@ class Kept:
         rows = zip(drawn["item"].to_pylist(), drawn["strength"].to_pylist(), strict=True)
         found = table({self.items[item]: 0 for item, strength in rows if strength == 0})
         return found.drop_columns(["count"]).to_batches()
+
+
+class Chosen:
+    """Which item each user chooses, the first of hers or the nearest; what was drawn is kept."""
+
+    def __init__(self, kept: Mapping[str, Sequence[str]]) -> None:
+        self.kept = kept
+        self.items = sorted({item for items in kept.values() for item in items})
+        self.first: dict[str, tuple[int, int]] = {}
+
+    def count_first(self, draw: Each) -> pa.Table:
+        total = Counter(items[0] for items in self.kept.values() if items)
+        rows = table({item: total[item] for item in self.items})
+        rows = rows.append_column("chosen:published", pa.array([0] * len(rows), pa.int64()))
+        drawn = pa.Table.from_batches(map(draw, rows.to_batches()), rows.schema)
+        columns = (drawn[name].to_pylist() for name in ("count", "chosen:published"))
+        self.first = dict(zip(self.items, zip(*columns, strict=True), strict=True))
+        return drawn
+
+    def count_nearest(self, first: pa.Table, target: int) -> list[pa.RecordBatch]:
+        total = Counter[str]()
+        for items in self.kept.values():
+            left = [item for item in items if not self.first[item][1]]
+            total.update(sorted(left, key=lambda item: abs(self.first[item][0] - target))[:1])
+        return table(total).to_batches()
+
+    def published(self, first: pa.Table) -> list[pa.RecordBatch]:
+        found = {item: count for item, (count, shown) in self.first.items() if shown}
+        return table(found).to_batches()
 
 
 def published(batches: Iterable[pa.RecordBatch]) -> dict[str, int]:

@@ -70,6 +70,7 @@ SETTINGS: Registry[SettingsMaker] = Registry(
     first=(
         "zealous",
         "thresholds",
+        "selection-twice",
         "pooled",
         "domain",
         "of-smaller",

@@ -69,7 +69,7 @@ Compare choices of epsilon and --items-per-user, from public sources alone:
 Twelve releases of the same people that cost epsilon 2 together:
   zealous plan --guarantee indistinguishable --mechanism gaussian \\
       --items-per-user 5 --epsilon 2 --delta 1e-5 --releases 12
-Let the program choose the mechanism that publishes most:
+Let the program choose the mechanism:
   zealous plan --guarantee indistinguishable --neighbors add-remove \\
       --items-per-user 5 --epsilon 1 --delta 1e-6 --mechanism auto
 """

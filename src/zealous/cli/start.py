@@ -89,7 +89,7 @@ _ROLES: tuple[Role, ...] = ("user", "query", "time", "url", "session", "keywords
     "--mechanism",
     type=click.Choice(["auto", *MECHANISMS]),
     metavar="NAME",
-    help="The mechanism; auto for the one that publishes most.",
+    help="The mechanism; auto to have it chosen.",
 )
 @PARAMETERS
 @click.option(

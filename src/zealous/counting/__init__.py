@@ -7,6 +7,7 @@ Noise and the second threshold belong in mechanisms/. Read in this order:
   that belong to what the same user kept of another kind.
 - `histogram`: for each item the number of users who keep it, down to the first threshold.
 - `log_count`: what a mechanism is given, so that it sees a log only through such counts.
+- `chosen`: for `selection-twice`, which one of her items each user counts for, twice.
 - `kept`, `kept_arrays`: for `pooled` and `prior`, which items each user keeps, weighed several
   times: by SQL, or by numpy where all of it fits in memory.
 """

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from zealous.counting.chosen import ChosenItems, choose_items
 from zealous.counting.histogram import histogram
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.kept_arrays import KeptArrays
@@ -76,5 +77,17 @@ class LogCount:
             key=self.key,
             only=self.only,
             listed=listed,
+            ordered=self.ordered,
+        )
+
+    def chosen_items(self, bound: int) -> AbstractContextManager[ChosenItems]:
+        """Which one of at most `bound` items each user counts for, chosen once and again."""
+        return choose_items(
+            self.kind,
+            self.source,
+            bound=bound,
+            select=self.select,
+            key=self.key,
+            only=self.only,
             ordered=self.ordered,
         )

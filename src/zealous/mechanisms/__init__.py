@@ -20,7 +20,8 @@ Why a release is private, in the order of the code:
 
 Read `protocol`, `laws` and `thresholds` first, then `zealous`, the default. The others:
 
-- Noise between two thresholds: `joint` with `laplace` and `gaussian`; `selection`.
+- Noise between two thresholds: `joint` with `laplace` and `gaussian`; `selection`, and
+  `selection_twice`, in which users choose the item that they count for by earlier noisy counts.
 - Noise on each item of a list that is known without the log: `known_list` and `over_known_list`
   with `domain`, `results`, `listed`, `of_keywords` and `of_smaller`.
 - Items are found in rounds, and counted then: `key_counts` with `pooled` and `prior`.

@@ -26,7 +26,7 @@ def choose_mechanism(
     """A mechanism, and why it is that one; nothing here looks at a log.
 
     Args:
-        name: Its name; `auto` for the one that publishes most; None for ZEALOUS, or for the one
+        name: Its name; `auto` to have it chosen; None for ZEALOUS, or for the one
             that the given file is for.
         goal: The guarantee.
         kind: What is published. Kinds that are made of other published kinds have a family of

@@ -221,6 +221,13 @@ class CalibratedMechanism(Mechanism, Protocol):
         rates, is then steered by an output, and composes with less in common.
         """
 
+    chooses_by_noise: ClassVar[bool]
+    """Whether noise decides for which of her items a user counts, and nothing published tells.
+
+    Then its counts cannot be set beside others: those of another release, or of what the same users
+    clicked.
+    """
+
     def restrictions(self, published: pa.Table) -> Sequence[Restriction]:
         """What items had to meet to count; nothing where users kept some of all that they had.
 
@@ -377,6 +384,8 @@ class MechanismDefaults:
         """Nothing is known of it."""
         return None
 
+    chooses_by_noise: ClassVar[bool] = False
+
     def decides_who_kept_what(self: CalibratedMechanism) -> bool:
         """True without a second threshold: then users kept items of a list that was found first."""
         return self.tau_prime is None
@@ -401,8 +410,17 @@ MECHANISMS: Registry[type[CalibratedMechanism]] = Registry(
     "zealous.mechanisms",
     lambda mechanism: mechanism.name,
     first=(
-        *("zealous", "laplace", "gaussian", "after-look", "selection", "pooled", "prior"),
-        *("domain", "results", "of-keywords", "of-smaller", "of-smaller-gaussian", "listed"),
+        *("zealous", "laplace", "gaussian", "after-look", "selection", "selection-twice"),
+        *(
+            "pooled",
+            "prior",
+            "domain",
+            "results",
+            "of-keywords",
+            "of-smaller",
+            "of-smaller-gaussian",
+            "listed",
+        ),
     ),
 )
 C = TypeVar("C", bound=CalibratedMechanism)

@@ -33,6 +33,7 @@ from zealous.privacy.guarantee import (
 )
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pyarrow as pa
 
     from zealous.record.record import PartRecord
@@ -142,9 +143,15 @@ class Selection(Thresholds):
 
     def _noisy_rows(self, random_bytes: RandomBytes, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Of some counted items, those that are published."""
+        return select_rows(batch, *self.noisy_counts(random_bytes, batch))
+
+    def noisy_counts(
+        self, random_bytes: RandomBytes, batch: pa.RecordBatch
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """The counts of some items, each with noise of its own, and which of them are published."""
         # Drawn apart from the noise: which items must be above tau_prime + 1.
         more = uniform(PARTS, batch.num_rows, random_bytes) < int(self.raised_probability * PARTS)
         capped = [CappedLaplace(scale=self.scale, most=self.tau_prime + step) for step in (0, 1)]
         short, long = (with_noise(batch, each, random_bytes) for each in capped)
         noisy = np.where(more, long, short)
-        return select_rows(batch, noisy, noisy > self.tau_prime + more)
+        return noisy, noisy > self.tau_prime + more

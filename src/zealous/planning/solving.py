@@ -99,8 +99,20 @@ def choose_mechanisms(
         chosen[kind.name()] = choose_mechanism(asked, goal, kind, use, before)
         kind.check_before(before)
         chosen[kind.name()][0].check_kinds(kind, before)
+        _check_rates(kind, chosen)
         kind.check_unit(goal.unit)
     return chosen
+
+
+def _check_rates(kind: Kind, chosen: Mapping[str, tuple[type[CalibratedMechanism], str]]) -> None:
+    """Refuse to count for those who were counted before, where noise decides who that is."""
+    first = kind.restricting_kind()
+    for name in () if first is None else (first, kind.name()):
+        if chosen[name][0].chooses_by_noise:
+            raise UsageError(
+                f"{kind.name()} are set beside {first}, which the {chosen[name][0].name} mechanism "
+                f"does not allow: use another mechanism for {name}"
+            )
 
 
 def _weights(

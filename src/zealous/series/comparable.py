@@ -153,6 +153,8 @@ def _counted_by(record: Record, part: PartRecord) -> dict[str, object]:
 def _follows_from_others(release: Release, part: PartRecord) -> str | None:
     made = Part.from_record(part, release.record.files[part.kind].columns)
     table, settled = release.arrow[part.kind], made.with_inputs(release.arrow)
+    if settled.mechanism.chooses_by_noise:
+        return "noise decided for which of the items each person counts"
     before, after = (each.mechanism.restrictions(table) for each in (made, settled))
     if made.kind.builds_on() or made.kind.restricting_kind() or before != after:
         return "what counts in it follows from other tables"

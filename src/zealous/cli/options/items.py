@@ -63,7 +63,7 @@ CHOICE = (
     _option(
         "--mechanism",
         metavar="NAME",
-        help=f"{', '.join(MECHANISMS)}; auto for the one that publishes most; or by kind: "
+        help=f"{', '.join(MECHANISMS)}; auto to have it chosen; or by kind: "
         "queries=NAME,keywords=NAME. [default: zealous, or the one that a public file "
         "is for]",
     ),

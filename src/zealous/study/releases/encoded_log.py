@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zealous.counting.bound import equal_columns
+from zealous.counting.chosen import ChosenItems, choose_items
 from zealous.counting.histogram import histogram
 from zealous.counting.kept import KeptTables, keep_items
 from zealous.counting.kept_arrays import KeptArrays
@@ -223,6 +224,11 @@ class CachedCount:
         return keep_items(
             kind, self._source, bound=bound, select="random", key=self._key, listed=listed
         )
+
+    def chosen_items(self, bound: int) -> AbstractContextManager[ChosenItems]:
+        """Which one of at most `bound` items each user counts for, chosen once and again."""
+        kind = Codes(items_per_user=bound)
+        return choose_items(kind, self._source, bound=bound, select="random", key=self._key)
 
     def last(self, items: Ints) -> Ints | None:
         """What these items stood at in the last count, before noise; None where it is not kept."""
