@@ -36,7 +36,6 @@ from hostile import (
 from sampling import sampled
 
 from zealous.engines.duckdb import DuckDB
-from zealous.errors import ZealousError
 
 
 @pytest.fixture
@@ -129,8 +128,6 @@ def test_lines_of_one_person_take_no_longer_than_those_of_many(
     assert seconds["mallory"] < TIMES * seconds[MANY]
 
 
-# Known, and told in docs/proofs/observables.md: such lists take more than a gigabyte.
-TOO_LARGE = pytest.mark.xfail(raises=ZealousError, reason="50 MB of lists of 2,000 words each")
 WITH_MUCH: list[Any] = [
     ("phrase-pairs", huge, "csv"),
     ("queries", huge, "parquet"),
@@ -149,7 +146,7 @@ WITH_MUCH: list[Any] = [
     ("pooled", just_under, "csv"),
     ("query-clicks", just_under, "parquet"),
     ("clicks", tiny, "csv"),
-    pytest.param("listed-keywords", many_words, "parquet", marks=TOO_LARGE),
+    ("listed-keywords", many_words, "parquet"),
     ("domain", just_under, "csv"),
     ("prior", tiny, "parquet"),
     ("results", just_under, "parquet"),
@@ -159,7 +156,7 @@ WITH_MUCH: list[Any] = [
     ("user-days", in_all_years, "parquet"),
     ("of-queries", tiny, "parquet"),
     ("of-words", many_words, "parquet"),
-    pytest.param("of-listed-words", many_words, "parquet", marks=TOO_LARGE),
+    ("of-listed-words", many_words, "parquet"),
 ]
 
 

@@ -133,6 +133,22 @@ def test_the_first_words_of_a_query_count(word: str, tmp_path: Path, engine: Duc
         assert words == {f"{word.lower()}{n}" for n in range(min(number, 256))}
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_the_first_elements_of_a_list_count(suffix: str, tmp_path: Path, engine: DuckDB) -> None:
+    """A person's lists could otherwise hold thousands of items for each of her entries."""
+    rows = [{"user": "u", "urls": ["a", "b", "c"]}, {"user": "v", "urls": ["d", "e"]}]
+    path = write(tmp_path / f"log.{suffix}", rows)
+    for columns in (z.Columns(url="urls"), z.Columns(keywords="urls")):
+        log = limited(path, columns, words=2)
+        source = open_log(log, engine)
+        role = "url" if columns.url else "keywords"
+        assert dict(entries(engine, log, "user", role)) == {"u": ["a", "b"], "v": ["d", "e"]}
+        assert (
+            source.skipped["a query or list of more than 2 words (where words count, its first do)"]
+            == 1
+        )
+
+
 def test_the_number_of_words_can_be_set(tmp_path: Path, engine: DuckDB) -> None:
     path = write(tmp_path / "log.csv", [{"user": "u", "query": "d c; b a"}])
     source = open_log(limited(path, words=3), engine)
@@ -164,14 +180,14 @@ def test_the_owner_is_told_how_much_was_left_out(
     assert +open_log(log, engine).skipped == {
         "no user id": 1,
         "a text of more than 30 bytes (only that text is left out)": 3,
-        "a query of more than 2 words (where words count, its first do)": 1,
+        "a query or list of more than 2 words (where words count, its first do)": 1,
         "entries of somebody with more than 3 (the first of them count)": 2,
     }
 
 
 LIMITS = {"text": 30, "words": 12}
 LONG_TEXT = "a text of more than 30 bytes (only that text is left out)"
-MANY_WORDS = "a query of more than 12 words (where words count, its first do)"
+MANY_WORDS = "a query or list of more than 12 words (where words count, its first do)"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +199,8 @@ MANY_WORDS = "a query of more than 12 words (where words count, its first do)"
         (" ".join("abcdefghijklm"), None, {MANY_WORDS: 1}),
         ("tea", ["é" * 7, "x" * 14], {}),
         ("tea", ["é" * 7, "x" * 15], {LONG_TEXT: 1}),
-        ("tea", [""] * 30, {}),
+        ("tea", [""] * 12, {}),
+        ("tea", [""] * 30, {MANY_WORDS: 1}),
         ("tea", [None] * 31, {LONG_TEXT: 1}),
     ],
 )

@@ -30,7 +30,8 @@ class Limits:
         entries: The most entries of a person (or of whatever the unit of privacy is). Of a person
             with more, the earliest are read; without times, or at equal times, the first by the
             public key. Identical entries count once.
-        words: The most words of a query, if items are made of its words: the first ones are used.
+        words: The most words of a query, if items are made of its words, and the most elements of a
+            list of keywords or addresses: the first ones are used.
     """
 
     text: int = 4096
@@ -56,7 +57,9 @@ class Limits:
 
     def many_words(self) -> str:
         """Why words are left out, for the owner."""
-        return f"a query of more than {self.words:,} words (where words count, its first do)"
+        return (
+            f"a query or list of more than {self.words:,} words (where words count, its first do)"
+        )
 
     def many_entries(self) -> str:
         """Why entries are left out, for the owner."""

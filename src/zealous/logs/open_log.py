@@ -107,14 +107,14 @@ def _count_over_limits(log: Log, opened: Opened, engine: Engine) -> Skipped:
     Texts that were left out while lines were split are NULL by now, and were counted there. Columns
     whose longest value is within a limit are not looked at.
     """
-    limits, query, user = log.cleaning.limits, log.columns.query, log.columns.user or ""
+    limits, user = log.cleaning.limits, log.columns.user or ""
 
     def longer_than(most: int) -> dict[str, str]:
         longest = opened.longest
         return {name: kind for name, kind in types.items() if longest.get(name, most + 1) > most}
 
     types = opened.types
-    queries = {name: kind for name, kind in longer_than(2 * limits.words).items() if name == query}
+    of_words = {log.columns.query, log.columns.keywords, log.columns.url}
     reasons = {
         WITHOUT_ID: [f"coalesce(not ({_has_id(log, identifier(user), types[user])}), true)"],
         limits.long_text(): [
@@ -122,7 +122,9 @@ def _count_over_limits(log: Log, opened: Opened, engine: Engine) -> Skipped:
             for name, kind in longer_than(limits.text).items()
         ],
         limits.many_words(): [
-            words_over_limit(identifier(name), kind, log) for name, kind in queries.items()
+            words_over_limit(identifier(name), kind, log)
+            for name, kind in longer_than(limits.words).items()
+            if name in of_words
         ],
     }
     met = {why: " or ".join(each) or "false" for why, each in reasons.items()}

@@ -170,7 +170,8 @@ def _texts(name: str, kind: str, log: Log) -> str:
         except UsageError:
             what = element.split("<")[0]
             raise UsageError(f"column {name} holds lists of {what} values") from None
-    return f"case when {_list_over_limit(name, texts, log)} then null else {texts} end"
+    within = f"case when {_list_over_limit(name, texts, log)} then null else {texts} end"
+    return f"({within})[1 : {log.cleaning.limits.words}]"
 
 
 def _list_over_limit(name: str, texts: str, log: Log) -> str:
@@ -189,14 +190,16 @@ def text_over_limit(name: str, kind: str, log: Log) -> str:
     return "false"
 
 
-def words_over_limit(query: str, kind: str, log: Log) -> str:
-    """SQL: whether a query that is no longer than it may be has more words than are looked at."""
+def words_over_limit(name: str, kind: str, log: Log) -> str:
+    """SQL: whether a query, or a list of texts, within the limit has more words than count."""
     limits = log.cleaning.limits
+    if kind.startswith("list<"):
+        return f"array_length({name}) between {limits.words + 1} and {limits.text}"
     if kind not in TEXT:
         return "false"
     # Only texts that have room for more are searched.
-    room = f"strlen({query}) between {2 * limits.words + 1} and {limits.text}"
-    number = f"array_length(regexp_extract_all({query}, '{WORD}'))"
+    room = f"strlen({name}) between {2 * limits.words + 1} and {limits.text}"
+    number = f"array_length(regexp_extract_all({name}, '{WORD}'))"
     return f"case when {room} then {number} > {limits.words} else false end"
 
 

@@ -54,7 +54,7 @@ CLEANING = (
         "--limits",
         metavar="NAME=N,..",
         help="The most that is read of one person: text=4096 (bytes of a text), entries=10000 "
-        "and words=256 (of a query).",
+        "and words=256 (of a query, or elements of a list).",
     ),
 )
 _READING = (
