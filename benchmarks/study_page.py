@@ -122,10 +122,15 @@ def _items(results: Results) -> Run:
 
 
 def pooled(folder: Path) -> Run:
-    """The items by pooled rounds, of what `zealous study mechanisms --json` printed by kind."""
-    found = {}
+    """The items by pooled rounds, of what `zealous study mechanisms --json` printed by kind.
+
+    None of a kind that was not run.
+    """
+    found: Run = {}
     for kind in paper.KINDS:
-        rows = json.loads((folder / f"{kind}.json").read_text())["rows"]
+        path = folder / f"{kind}.json"
+        text = path.read_text() if path.exists() else ""
+        rows = json.loads(text)["rows"] if text else []
         found[kind] = [
             round(row["items"]["mean"])
             for epsilon in EPSILONS
@@ -179,7 +184,7 @@ def write_figures(page: str, run: Run) -> str:
     if "pooled_at_m_1" in run:
         rows["pooled rounds"] = run["pooled_at_m_1"]
     for label, row in rows.items():
-        cells = [", ".join(f"{each:,}" for each in items) for items in row.values()]
+        cells = [", ".join(f"{each:,}" for each in items) or "not run" for items in row.values()]
         page = _replace_line(page, f"| {label} | ", f"| {label} | {' | '.join(cells)} |")
     return page
 
