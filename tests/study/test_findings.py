@@ -21,7 +21,7 @@ from zealous.study.claims.claim import (
 )
 from zealous.study.claims.findings import Finding, findings
 from zealous.study.grid.result_table import Results, as_table
-from zealous.study.grid.study import Study
+from zealous.study.grid.study import Study, study_from
 
 Row = tuple[Any, ...]
 
@@ -595,8 +595,8 @@ def test_no_verdict_turns_with_the_grid(seed: int) -> None:
     ]
     assert {True, False} <= {each.holds for each in whole.values()}
     for _ in range(12):
-        cut = Study(
-            **{
+        cut = study_from(
+            {
                 name: tuple(x for x in getattr(WIDE, name) if x == 5 or chance.random() < 0.7)
                 for name in ("epsilons", "k", "items_per_user", "top")
             }
