@@ -189,7 +189,7 @@ def test_without_a_j_that_decides_there_is_no_verdict(left_out: int) -> None:
         found = list(over("at", dict.fromkeys(tops, 0.2), "missing-share", epsilon=5.0, m=1))
         for j in tops:
             best = 8 if j < 100 else 1
-            curve = {m: abs(m - best) / 100 for m in JUDGED_M}
+            curve: dict[float, float] = {m: abs(m - best) / 100 for m in JUDGED_M}
             found += over("m", curve, "kl", epsilon=5.0, at=j)
         return found
 
