@@ -30,10 +30,8 @@ _BATCH_ROWS = 1 << 14  # each with texts of a few kilobytes at most
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _OVERHEAD = 600 * 10**6  # what the interpreter, Arrow and DuckDB use outside the counted memory
 _LEAST_MEMORY = 10**9
-# What distinct, bounding and counting hold of an entry, and how often its text. With less the
-# engine spills: two thirds of it have been enough (benchmarks/README.md, "Growth"). More of it is
-# no gain, since each bucket of users reads the whole log again.
-_BYTES_PER_ROW = 60
+# What distinct, bounding and counting hold of an entry at their peak, and how often its text.
+_BYTES_PER_ROW = 120
 _COPIES = 2
 _SIZED = ("string", "list<element: string>")
 _QUOTING = ("Invalid Input Error", "Conversion Error")  # Arrow keeps a text, but not its class
