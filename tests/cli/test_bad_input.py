@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import Ran, Run
@@ -430,8 +431,11 @@ def test_a_full_disk_for_temporary_files(
 
 
 def test_a_limit_on_the_output(publish: Publish, long_log: Path, tmp_path: Path) -> None:
-    # Parquet keeps the log small enough to be staged; the CSV of the release is too large.
-    ran = publish(long_log, *ALL, preexec_fn=limited(600_000))
+    # A Parquet log is not staged; the CSV of the release is too large.
+    log = long_log.with_suffix(".parquet")
+    tabs = pacsv.ParseOptions(delimiter="\t")
+    pq.write_table(pacsv.read_csv(long_log, parse_options=tabs), log)
+    ran = publish(log, *ALL, preexec_fn=limited(600_000))
     assert ran.code == 1
     assert "File too large; nothing was left behind" in ran.stderr
 

@@ -21,6 +21,9 @@ def raised() -> Iterator[None]:
     before, hook = {each: signal.getsignal(each) for each in STOPS}, sys.unraisablehook
     interrupts.raise_on(STOPS)
     yield
+    with interrupts._lock:  # one that is raised again does not reach the handler of pytest
+        for each in STOPS:
+            signal.signal(each, signal.SIG_IGN)
     interrupts._raised = False
     signal.set_wakeup_fd(-1)
     for each, handler in before.items():

@@ -16,6 +16,7 @@ from spark import SPARK, Engines, md5_rank, read
 from tail_oracle import FACTS, NAMES, Entry, as_arrow, expected, many, published, write
 
 from zealous.counting.histogram import histogram
+from zealous.counting.restriction import InTable
 from zealous.engines.engine import Engine
 from zealous.engines.sql import Step
 from zealous.items import tail
@@ -43,7 +44,7 @@ def counted(source: Source, name: str, tables: Any, **how: Any) -> Counter[str]:
     kind = KINDS[name].with_inputs(as_arrow(tables))
     known = kind.known_items()
     if isinstance(known, pa.Table):
-        how["only"] = known
+        how["only"] = [InTable(known)]
     found: Counter[str] = Counter()
     for batch in map(kind.as_published, histogram(kind, source, at_least=1, **how)):
         for item, count in zip(batch[0].to_pylist(), batch["count"].to_pylist(), strict=True):

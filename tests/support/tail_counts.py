@@ -12,6 +12,7 @@ from tail_oracle import Entry, Tables, as_arrow, write
 
 import zealous as z
 from zealous.counting.histogram import histogram
+from zealous.counting.restriction import InTable
 from zealous.engines.duckdb import DuckDB
 from zealous.items import Kind, tail
 from zealous.logs.open_log import open_log
@@ -39,7 +40,7 @@ def counted(
     how = {"select": "random", "key": 5, "at_least": 1, **how}
     known = kind.known_items()
     if listed and isinstance(known, pa.Table):
-        how["only"] = known
+        how["only"] = [InTable(known)]
     found: Counter[str] = Counter()
     for batch in map(kind.as_published, histogram(kind, source, bound=bound, **how)):
         assert tuple(batch.schema.names) == (*kind.columns(), "count")

@@ -38,7 +38,7 @@ class ChosenItems:
         rank: SQL: the order of a user's items by the public key.
         ordered: Whether rows come here, in the order of their items, so that noise from a seed
             falls on the same item in every run.
-        drawn: What `count_first` stored.
+        drawn: What `count_first` stored on the engine.
     """
 
     engine: Engine
@@ -72,11 +72,9 @@ class ChosenItems:
         batches = self._in_order(counted) if self.ordered else []
         if batches:
             rows = pa.Table.from_batches(map(draw, batches))
-            found = Stored(self.engine, table_name(self.engine, rows))
-        else:
-            found = counted.store(draw)
-        self.drawn.append(found)
-        return found
+            return Stored(self.engine, table_name(self.engine, rows))
+        self.drawn.append(counted.store(draw))
+        return self.drawn[-1]
 
     def count_nearest(self, first: Stored, target: int) -> Counted | Iterable[pa.RecordBatch]:
         """Rows of (item..., count), where each user counts for an item that is not published.

@@ -108,7 +108,9 @@ def _wake_on(signals: Collection[signal.Signals], interrupt: Callable[..., None]
                 return
             if _raised and sys._current_exceptions().get(main) in _NONE:
                 _call_off(interrupt)
-                signal.pthread_kill(main, number)
+                with _lock:  # so that none comes after another handler was set with this lock
+                    if signal.getsignal(number) is interrupt:
+                        signal.pthread_kill(main, number)
 
     threading.Thread(target=wait, daemon=True).start()
 
