@@ -6,6 +6,12 @@ from mutations import TESTS, Change, Mutation
 
 MUTATIONS = [
     Mutation(
+        "names: an item's column may be called as the number of an item",
+        TESTS,
+        "test_reserved_names.py::test_one_persons_item_is_not_counted_with_those_of_others",
+        (Change("items/kind.py", '    "kept:",\n', ""),),
+    ),
+    Mutation(
         "names: a column may begin with a dot",
         TESTS,
         "test_spent.py::test_names_that_arrow_takes_for_paths_are_no_items",

@@ -24,7 +24,8 @@ from zealous.privacy.guarantee import positive_integer
 from zealous.privacy.units import Unit, is_weak_unit
 from zealous.registry import Registry
 
-# How the columns are called that steps add on the way.
+# How the columns are called that steps add on the way: an item's column of such a name could be
+# taken for one of them, and other items for that item.
 _OWN = (
     "order:",
     "role:",
@@ -36,6 +37,9 @@ _OWN = (
     "zealous:",
     "made:",
     "grown:",
+    "kept:",
+    "chosen:",
+    "entry:",
 )
 
 # What a setting can be; release.json holds it.

@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from zealous.ledger.book import Book
 from zealous.ledger.budgets import Charge
 from zealous.ledger.events import signature_of
 from zealous.ledger.signatures import Approval, sign, signer
+from zealous.privacy.guarantee import exact_fraction
 
 
 class _SignedColumns(Struct):
@@ -84,8 +84,8 @@ def _difference(plan: bytes, dataset: str | None, charge: Charge) -> str | None:
     try:
         signed = convert(parse(plan.decode()), _SignedPlan)
         goal, log = signed.goal, signed.log
-        costs = Fraction(goal.epsilon), Fraction(goal.delta)
-    except (ValueError, ZeroDivisionError, RecursionError):
+        costs = exact_fraction(goal.epsilon, "epsilon"), exact_fraction(goal.delta, "delta")
+    except (ValueError, RecursionError):
         return "it cannot be read"
     if log.dataset != dataset:
         return (

@@ -114,7 +114,8 @@ def _count_over_limits(log: Log, opened: Opened, engine: Engine) -> Skipped:
         return {name: kind for name, kind in types.items() if longest.get(name, most + 1) > most}
 
     types = opened.types
-    of_words = {log.columns.query, log.columns.keywords, log.columns.url}
+    of_words = {log.columns.query}
+    lists = {log.columns.keywords, log.columns.url}
     reasons = {
         WITHOUT_ID: [f"coalesce(not ({_has_id(log, identifier(user), types[user])}), true)"],
         limits.long_text(): [
@@ -124,7 +125,7 @@ def _count_over_limits(log: Log, opened: Opened, engine: Engine) -> Skipped:
         limits.many_words(): [
             words_over_limit(identifier(name), kind, log)
             for name, kind in longer_than(limits.words).items()
-            if name in of_words
+            if name in (lists if kind.startswith("list<") else of_words)
         ],
     }
     met = {why: " or ".join(each) or "false" for why, each in reasons.items()}

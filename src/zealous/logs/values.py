@@ -194,7 +194,8 @@ def words_over_limit(name: str, kind: str, log: Log) -> str:
     """SQL: whether a query, or a list of texts, within the limit has more words than count."""
     limits = log.cleaning.limits
     if kind.startswith("list<"):
-        return f"array_length({name}) between {limits.words + 1} and {limits.text}"
+        over = text_over_limit(name, kind, log)
+        return f"case when {over} then false else array_length({name}) > {limits.words} end"
     if kind not in TEXT:
         return "false"
     # Only texts that have room for more are searched.

@@ -305,7 +305,11 @@ def _rule_texts(
             else []
         ),
         *(
-            [f"kept of each table: the {top:,} most frequent rows that no other rule removes"]
+            [
+                f"kept of each table: the {top:,} most frequent rows that no other rule removes "
+                "(the largest of many noisy counts are too large on average, so their intervals "
+                "need not hold)"
+            ]
             if top is not None
             else []
         ),
