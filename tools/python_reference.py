@@ -8,6 +8,7 @@ class are shown, and what the names of types mean that are not public.
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import re
 from pathlib import Path
@@ -234,4 +235,5 @@ def linked(text: str) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     PAGE.write_text(page())

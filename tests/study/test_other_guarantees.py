@@ -78,7 +78,7 @@ def test_the_summary_tells_both_guarantees() -> None:
         return promise_text(Entry(method=method, epsilon=5.0, m=1), 0.001, [], people=PEOPLE)
 
     assert promise("zealous").endswith("-indistinguishable")
-    assert promise("korolova").endswith("(5, 2e-08)-indistinguishability")
+    assert promise("korolova").endswith("(5, 2e-8)-indistinguishability")
 
 
 def test_an_unknown_mechanism_is_refused() -> None:
