@@ -2,7 +2,8 @@
 
 Guarantee:
     Every count of one part bounds contributions by the same rule and key; a mechanism is given
-    counts of users, or sums of the weights that users give to items, and nothing else of the log.
+    counts of users (of all who keep an item, or who choose it), or sums of the weights that users
+    give to items, and nothing else of the log.
 """
 
 from __future__ import annotations

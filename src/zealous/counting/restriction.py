@@ -1,7 +1,7 @@
 """Which of the items that users have may count, decided before contributions are bounded.
 
 Guarantee:
-    An item of a user is left out by the item itself and by what is public or published, or by what
+    An item of a user is left out by the item itself and by what is public or was drawn, or by what
     the same user kept of another kind: never by what other users have.
 """
 

@@ -12,7 +12,8 @@ Why a release is private, in the order of the code:
 3. A mechanism adds noise of that size to every count. It sees the log only through these counts,
    and what its `release` returns is all that is published (`protocol`). `pooled` and `prior` first
    find items by weights instead: each user spreads a vector of bounded length over her items, in
-   several rounds, and noise covers that length (`pooled`).
+   several rounds, and noise covers that length (`pooled`). In `selection-twice` each user counts
+   for one of her m items, and once more for one that she chooses by the noisy counts.
 4. What it publishes is either known to be possible without the log (`known_list`), or has a noisy
    count or weight so high that an item of one person hardly ever gets there (`thresholds`,
    `pooled`): delta bounds how often.

@@ -2,7 +2,7 @@
 
 Guarantee:
     What a mechanism yields is all that is published of the log. It sees the log only through
-    `Count` and `Kept`, and its own delta and loss are upper bounds.
+    `Count`, `Kept` and (`selection-twice`) `Chosen`, and its own delta and loss are upper bounds.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Mechanism(Protocol):
 
     @property
     def items_per_user(self) -> int:
-        """m: the most items of one user that it lets count, and so the largest `bound`."""
+        """m: the most items of one user that count, and so the largest `bound` of a `Count`."""
 
     def release(self, count: Count, random_bytes: RandomBytes) -> Iterable[pa.RecordBatch]:
         """Publish: what is yielded, with all columns of what was counted, and nothing else.
@@ -247,7 +247,7 @@ class CalibratedMechanism(Mechanism, Protocol):
 
     @property
     def tau(self) -> int:
-        """No item with fewer users is published."""
+        """No item with fewer users is published, unless a public list has it."""
 
     @property
     def tau_prime(self) -> int | None:

@@ -49,8 +49,10 @@ class Selection(Thresholds):
 
     Guarantee:
         With parameters from `calibrate` the published rows are (epsilon, delta)-indistinguishable.
-        An item appears only where its noisy count is strictly above what it is held to, and its
-        noise is not, so an item that nobody has never appears. For `add-remove` no mechanism with
+        So are all noisy counts together, those of unpublished items too, with what each item was
+        held to: `selection-twice` lets users choose by them. An item appears only where its noisy
+        count is strictly above what it is held to, and its noise is not, so an item that nobody
+        has never appears. For `add-remove` no mechanism with
         this guarantee publishes an item of n users more often by delta/epsilon or more.
     """
 
