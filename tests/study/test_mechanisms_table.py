@@ -117,6 +117,9 @@ def test_where_little_is_hidden_all_that_is_frequent_comes_out(found: MechanismC
                 continue
             assert _mean(row, "covered") >= 0.75
             assert _mean(row, "items") >= 4
+            if name == "selection-twice":  # counts those alone who chose an item
+                assert _mean(row, "error") >= 100
+                continue
             if row.items_per_user == 4 and _mean(row, "items") == 4:  # nothing is cut off
                 assert _mean(row, "error") == pytest.approx(_mean(row, "noise"))
                 assert _mean(row, "error") < 5
