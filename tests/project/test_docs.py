@@ -189,7 +189,7 @@ def test_the_page_of_mechanisms_runs(folder: Path, commands: Forks) -> None:
     assert commands(COMMAND, *earlier, folder=folder).code == 0
     page = blocks(ROOT / "docs" / "guide" / "mechanisms.md", "sh")
     lines = [line for block in page for line in block.splitlines()]
-    assert len(lines) == 6
+    assert len(lines) == 8
     for line in lines:
         _, *arguments = shlex.split(line)
         done = commands(COMMAND, *arguments, folder=folder)
