@@ -66,6 +66,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun in the background of a shell
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(config, "workerinput"):  # Ctrl-C ends the process that all workers belong to
+        signal.signal(signal.SIGINT, lambda *_: None)  # not ignored: programs would inherit that
     config.pluginmanager.register(budgets.Timer())
     path = config.getoption("--tell")
     if path and not hasattr(config, "workerinput"):  # what workers do is told by who began them
